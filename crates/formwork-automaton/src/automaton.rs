@@ -1,0 +1,117 @@
+//! The one trait that masks, forced tokens, rollback, witnesses and budgets are written against.
+
+use smallvec::SmallVec;
+
+use crate::char_class::CharClass;
+use crate::frames::{FrameId, Frames};
+use crate::symbol::Symbol;
+
+/// A configuration's top: a shared state with its counters, and the frame it stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    /// Id of a shared, data-free state.
+    pub id: u32,
+    /// Data that the shared state counts with (characters read, digits of an escape …).
+    pub a: u32,
+    /// More of it.
+    pub b: u32,
+    /// The innermost open frame.
+    pub frame: FrameId,
+}
+
+/// What reading one symbol leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The next state; some completion of it exists.
+    To(State),
+    /// No completion exists.
+    Dead,
+    /// A named bound was met: the symbol is refused although the constraint might allow it.
+    Limit(LimitKind),
+}
+
+/// The bounds that [`Step::Limit`] can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LimitKind {
+    /// Containers nested deeper than the configured depth.
+    Depth,
+    /// More shared states than the configured number.
+    States,
+}
+
+/// A shortest completion that the automaton found, symbol by symbol.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Witness {
+    /// What to read to get to an accepting state; empty in an accepting state.
+    pub symbols: Vec<Symbol>,
+}
+
+impl Witness {
+    /// Its length in symbols.
+    pub fn cost(&self) -> usize {
+        self.symbols.len()
+    }
+
+    /// Its bytes, where it has no special token.
+    pub fn bytes(&self) -> Option<Vec<u8>> {
+        self.symbols
+            .iter()
+            .map(|s| match s {
+                Symbol::Byte(b) => Some(*b),
+                Symbol::Special(_) => None,
+            })
+            .collect()
+    }
+}
+
+/// What a mask may depend on: the words of the top state and of the frames consulted, exact (never a hash).
+pub type Key = SmallVec<[u32; 8]>;
+
+/// A deterministic automaton over bytes and special tokens.
+///
+/// It is shared and immutable to its users (tables fill lazily behind `&self`); what belongs to one sequence lives in
+/// [`Frames`]. Two laws hold for every implementation, and tests check them:
+///
+/// - **No dead ends.** A state that [`step`](Automaton::step) returns has a completion, and
+///   [`witness`](Automaton::witness) names one.
+/// - **Keys cover.** Two states with the same [`signature`](Automaton::signature) at depth *d* behave alike for as long as no
+///   frame deeper than *d* is read and no key used before is asked for ([`Frames`] notes both).
+pub trait Automaton: Send + Sync + std::fmt::Debug {
+    /// The state before the first symbol.
+    fn start(&self, seq: &mut Frames) -> State;
+
+    /// Reads one symbol.
+    fn step(&self, seq: &mut Frames, state: State, symbol: Symbol) -> Step;
+
+    /// Whether generation may end here.
+    fn is_accepting(&self, seq: &Frames, state: State) -> bool;
+
+    /// A shortest completion.
+    fn witness(&self, seq: &Frames, state: State) -> Witness;
+
+    /// An upper bound of the witness's length in symbols, cheaper than spelling it.
+    fn witness_cost(&self, seq: &Frames, state: State) -> usize {
+        self.witness(seq, state).cost()
+    }
+
+    /// The words that a mask may depend on: the top state's (depth 0), and those of `depth` frames below it. Counters are clipped
+    /// to [`horizon`](Automaton::horizon). Frames must be read with [`Frames::peek`].
+    fn signature(&self, seq: &Frames, state: State, depth: usize) -> Key;
+
+    /// How many characters of `class` can be read from here, one after another in any combination, with every prefix live and
+    /// every position in between at a character's end; `u32::MAX` where there is no bound. `0` is always right.
+    fn safe_chars(&self, seq: &Frames, state: State, class: CharClass) -> u32 {
+        let _ = (seq, state, class);
+        0
+    }
+
+    /// The longest run of bytes that a caller reads before it asks for a new mask (the longest token): counters in signatures
+    /// are clipped to it.
+    fn horizon(&self) -> u32;
+
+    /// How often an undecided liveness question was answered with "not allowed".
+    fn undecided(&self) -> u64 {
+        0
+    }
+}

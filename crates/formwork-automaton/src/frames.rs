@@ -1,0 +1,229 @@
+//! What one sequence owns: its stack of frames, the keys it has used, and scratch text.
+//!
+//! Everything here is append-only between two [`Mark`]s, so that a walk over the vocabulary can try a token and take it
+//! back by truncation, and a matcher can roll back to any earlier token.
+
+use std::cell::Cell;
+
+/// Index of a frame in its [`Frames`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FrameId(u32);
+
+impl FrameId {
+    /// No frame: the parent of the outermost one.
+    pub const NONE: Self = Self(u32::MAX);
+
+    /// Whether this is [`FrameId::NONE`].
+    pub const fn is_none(self) -> bool {
+        self.0 == u32::MAX
+    }
+}
+
+/// One open container: a shared state and the data that belongs to this sequence alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The frame below.
+    pub parent: FrameId,
+    /// Id of the shared, data-free state to return to.
+    pub state: u32,
+    /// Members or items so far, clipped by the automaton where more can't matter.
+    pub count: u32,
+    /// How many frames lie below this one.
+    pub depth: u32,
+    /// Keys used so far.
+    pub keys: KeySet,
+}
+
+/// A persistent set of keys (a list in [`Frames`] that other versions of the set may share).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeySet(u32);
+
+impl KeySet {
+    /// The empty set.
+    pub const EMPTY: Self = Self(u32::MAX);
+
+    /// Whether no key is in the set.
+    pub const fn is_empty(self) -> bool {
+        self.0 == u32::MAX
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct KeyNode {
+    rest: KeySet,
+    start: u32,
+    end: u32,
+    hash: u64,
+}
+
+/// A point to truncate to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    frames: u32,
+    keys: u32,
+    text: u32,
+}
+
+/// The per-sequence store.
+///
+/// ```
+/// use formwork_automaton::{Frame, FrameId, Frames, KeySet};
+/// let mut seq = Frames::new();
+/// let mark = seq.mark();
+/// let id = seq.push(Frame { parent: FrameId::NONE, state: 3, count: 0, depth: 0, keys: KeySet::EMPTY });
+/// assert_eq!(seq.frame(id).state, 3);
+/// seq.truncate(mark);
+/// assert!(seq.is_empty());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Frames {
+    frames: Vec<Frame>,
+    keys: Vec<KeyNode>,
+    text: Vec<u8>,
+    /// Frames below this index were there when the current walk began.
+    floor: u32,
+    /// The least depth of those frames that the walk has read.
+    touched: Cell<u32>,
+    /// Whether the walk asked about data that no signature covers (which keys were used before it).
+    dynamic: Cell<bool>,
+    key_floor: u32,
+}
+
+impl Frames {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether no frame was ever pushed (or all were truncated).
+    pub fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Frames held, live or kept for rollback.
+    pub fn len(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Bytes held on the heap, for accounting.
+    pub fn heap_bytes(&self) -> usize {
+        self.frames.capacity() * size_of::<Frame>()
+            + self.keys.capacity() * size_of::<KeyNode>()
+            + self.text.capacity()
+    }
+
+    /// Appends a frame.
+    pub fn push(&mut self, frame: Frame) -> FrameId {
+        let id = FrameId(to_u32(self.frames.len()));
+        self.frames.push(frame);
+        id
+    }
+
+    /// Reads a frame, and notes for a walk how deep it looked.
+    ///
+    /// # Panics
+    /// Never for an id that this store gave out and has not truncated.
+    pub fn frame(&self, id: FrameId) -> Frame {
+        let frame = self.frames[id.0 as usize];
+        if id.0 < self.floor && frame.depth < self.touched.get() {
+            self.touched.set(frame.depth);
+        }
+        frame
+    }
+
+    /// Reads a frame without noting it: for signatures and witnesses.
+    pub fn peek(&self, id: FrameId) -> Frame {
+        self.frames[id.0 as usize]
+    }
+
+    /// Where the store stands.
+    pub fn mark(&self) -> Mark {
+        Mark {
+            frames: to_u32(self.frames.len()),
+            keys: to_u32(self.keys.len()),
+            text: to_u32(self.text.len()),
+        }
+    }
+
+    /// Takes everything back that was appended since `mark`.
+    pub fn truncate(&mut self, mark: Mark) {
+        self.frames.truncate(mark.frames as usize);
+        self.keys.truncate(mark.keys as usize);
+        self.text.truncate(mark.text as usize);
+    }
+
+    /// Begins a walk: from here on, reads of older frames and of older keys are noted.
+    pub fn begin_walk(&mut self) {
+        self.floor = to_u32(self.frames.len());
+        self.key_floor = to_u32(self.keys.len());
+        self.touched.set(u32::MAX);
+        self.dynamic.set(false);
+    }
+
+    /// Ends a walk begun with [`Frames::begin_walk`]: the least depth of the older frames it read (`None`: it read none),
+    /// and whether its outcome depends on keys used before it.
+    pub fn end_walk(&mut self) -> (Option<u32>, bool) {
+        self.floor = 0;
+        self.key_floor = 0;
+        let touched = self.touched.get();
+        ((touched != u32::MAX).then_some(touched), self.dynamic.get())
+    }
+
+    /// Appends a byte to the scratch text (the key being read) and gives its index.
+    pub fn push_text(&mut self, byte: u8) -> u32 {
+        self.text.push(byte);
+        to_u32(self.text.len() - 1)
+    }
+
+    /// Where the scratch text ends now.
+    pub fn text_end(&self) -> u32 {
+        to_u32(self.text.len())
+    }
+
+    /// The scratch text from `start` to its end.
+    pub fn text_from(&self, start: u32) -> &[u8] {
+        self.text.get(start as usize..).unwrap_or_default()
+    }
+
+    /// The set with one more key: the scratch text from `start` on.
+    pub fn insert_key(&mut self, set: KeySet, start: u32) -> KeySet {
+        let end = to_u32(self.text.len());
+        let hash = hash_bytes(self.text_from(start));
+        self.keys.push(KeyNode { rest: set, start, end, hash });
+        KeySet(to_u32(self.keys.len() - 1))
+    }
+
+    /// Whether a key is in the set. Notes for a walk when the answer depends on keys that are older than the walk.
+    pub fn contains_key(&self, set: KeySet, key: &[u8]) -> bool {
+        let hash = hash_bytes(key);
+        let mut at = set;
+        while !at.is_empty() {
+            if at.0 < self.key_floor {
+                self.dynamic.set(true);
+            }
+            let node = self.keys[at.0 as usize];
+            if node.hash == hash && self.text.get(node.start as usize..node.end as usize) == Some(key) {
+                return true;
+            }
+            at = node.rest;
+        }
+        false
+    }
+
+    /// Notes that the walk's outcome depends on data that no signature covers.
+    pub fn note_dynamic(&self) {
+        self.dynamic.set(true);
+    }
+}
+
+/// Lengths here are bounded by the tokens of one sequence; beyond 2³²−1 the last index is given, which is then never valid.
+fn to_u32(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// FNV-1a: keys are short, and equality is checked byte by byte after it.
+fn hash_bytes(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &b| {
+        (hash ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
