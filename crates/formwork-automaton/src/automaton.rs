@@ -15,6 +15,8 @@ pub struct State {
     pub a: u32,
     /// More of it.
     pub b: u32,
+    /// And more.
+    pub c: u32,
     /// The innermost open frame.
     pub frame: FrameId,
 }

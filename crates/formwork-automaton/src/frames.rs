@@ -46,6 +46,16 @@ impl KeySet {
     pub const fn is_empty(self) -> bool {
         self.0 == u32::MAX
     }
+
+    /// The set as a word, to be kept in a [`State`](crate::State).
+    pub const fn to_word(self) -> u32 {
+        self.0
+    }
+
+    /// The set that [`KeySet::to_word`] gave.
+    pub const fn from_word(word: u32) -> Self {
+        Self(word)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -208,6 +218,11 @@ impl Frames {
             at = node.rest;
         }
         false
+    }
+
+    /// Keys in all sets together.
+    pub fn key_count(&self) -> usize {
+        self.keys.len()
     }
 
     /// Notes that the walk's outcome depends on data that no signature covers.

@@ -1,0 +1,92 @@
+//! Why a checked constraint can't be made into an automaton.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// A constraint that can't be compiled.
+#[derive(Debug)]
+pub struct CompileError(Box<Kind>);
+
+#[derive(Debug, Error)]
+enum Kind {
+    #[error("no value can satisfy the schema {}", place(pointer))]
+    Unsatisfiable { pointer: String },
+    #[error("the vocabulary can't spell {character}, which every text of the constraint needs")]
+    Unspellable { character: String },
+    #[error("no text matches the regular expression")]
+    EmptyRegex,
+    #[error("the pattern {} can't be used: {reason}", place(pointer))]
+    Pattern { pointer: String, code: &'static str, reason: String },
+    #[error("the schema {} exceeds the limit `{limit}` ({value})", place(pointer))]
+    Limit { pointer: String, limit: &'static str, value: u64 },
+}
+
+fn place(pointer: &str) -> String {
+    if pointer.is_empty() { "at its root".to_owned() } else { format!("at {pointer}") }
+}
+
+impl CompileError {
+    /// A stable name for the kind of error, in `snake_case`.
+    pub fn code(&self) -> &'static str {
+        match &*self.0 {
+            Kind::Unsatisfiable { .. } => "unsatisfiable",
+            Kind::Unspellable { .. } => "unspellable",
+            Kind::EmptyRegex => "empty_regex",
+            Kind::Pattern { code, .. } => code,
+            Kind::Limit { .. } => "limit_exceeded",
+        }
+    }
+
+    /// The JSON pointer of the fault, where it has one.
+    pub fn pointer(&self) -> Option<&str> {
+        match &*self.0 {
+            Kind::Unsatisfiable { pointer } | Kind::Pattern { pointer, .. } | Kind::Limit { pointer, .. } => Some(pointer),
+            Kind::Unspellable { .. } | Kind::EmptyRegex => None,
+        }
+    }
+
+    /// Whether the constraint is sound, but no text satisfies it.
+    pub fn is_unsatisfiable(&self) -> bool {
+        matches!(&*self.0, Kind::Unsatisfiable { .. } | Kind::EmptyRegex)
+    }
+
+    /// A way out, where one is known.
+    pub fn help(&self) -> Option<&'static str> {
+        match &*self.0 {
+            Kind::Unsatisfiable { .. } => Some("two of its keywords contradict each other, or a required part can't exist"),
+            Kind::Unspellable { .. } => Some("use another tokenizer, or leave the character out of the constraint"),
+            Kind::EmptyRegex => Some("an anchor, an empty class or an intersection in it excludes everything"),
+            Kind::Pattern { .. } => Some("simplify the pattern, or set `lenient` to leave it to validation"),
+            Kind::Limit { .. } => Some("raise the limit in `limits`, or simplify the schema"),
+        }
+    }
+
+    pub(crate) fn unsatisfiable(pointer: &str) -> Self {
+        Self(Box::new(Kind::Unsatisfiable { pointer: pointer.to_owned() }))
+    }
+
+    pub(crate) fn unspellable(character: String) -> Self {
+        Self(Box::new(Kind::Unspellable { character }))
+    }
+
+    pub(crate) fn empty_regex() -> Self {
+        Self(Box::new(Kind::EmptyRegex))
+    }
+
+    pub(crate) fn pattern(pointer: &str, error: &crate::lang::LangError) -> Self {
+        Self(Box::new(Kind::Pattern { pointer: pointer.to_owned(), code: error.code(), reason: error.to_string() }))
+    }
+
+    pub(crate) fn limit(pointer: &str, limit: &'static str, value: u64) -> Self {
+        Self(Box::new(Kind::Limit { pointer: pointer.to_owned(), limit, value }))
+    }
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for CompileError {}

@@ -1,0 +1,80 @@
+//! Append-only stores that many threads share.
+
+use std::hash::Hash;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustc_hash::FxHashMap;
+
+/// Gives equal values one id. Values are read without a lock; only finding or adding an id takes one.
+pub(crate) struct Interner<T> {
+    items: boxcar::Vec<Arc<T>>,
+    ids: RwLock<FxHashMap<Arc<T>, u32>>,
+}
+
+impl<T: Eq + Hash> Interner<T> {
+    pub(crate) fn new() -> Self {
+        Self { items: boxcar::Vec::new(), ids: RwLock::new(FxHashMap::default()) }
+    }
+
+    pub(crate) fn intern(&self, value: T) -> u32 {
+        if let Some(&id) = self.ids.read().unwrap_or_else(PoisonError::into_inner).get(&value) {
+            return id;
+        }
+        let mut ids = self.ids.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&id) = ids.get(&value) {
+            return id;
+        }
+        let value = Arc::new(value);
+        let id = u32::try_from(self.items.push(Arc::clone(&value))).unwrap_or(u32::MAX);
+        ids.insert(value, id);
+        id
+    }
+
+    /// The value of an id that [`Interner::intern`] gave.
+    pub(crate) fn get(&self, id: u32) -> &T {
+        &self.items[id as usize]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.items.count()
+    }
+}
+
+impl<T> std::fmt::Debug for Interner<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Interner({})", self.items.count())
+    }
+}
+
+/// A table of results that are computed once.
+pub(crate) struct Memo<K, V>(RwLock<FxHashMap<K, V>>);
+
+impl<K: Eq + Hash, V: Clone> Memo<K, V> {
+    pub(crate) fn new() -> Self {
+        Self(RwLock::new(FxHashMap::default()))
+    }
+
+    pub(crate) fn get(&self, key: &K) -> Option<V> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    pub(crate) fn insert(&self, key: K, value: V) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, value);
+    }
+
+    /// The result for `key`; `compute` runs without the lock, so it may ask the same table.
+    pub(crate) fn get_or(&self, key: K, compute: impl FnOnce() -> V) -> V {
+        if let Some(value) = self.get(&key) {
+            return value;
+        }
+        let value = compute();
+        self.insert(key, value.clone());
+        value
+    }
+}
+
+impl<K, V> std::fmt::Debug for Memo<K, V> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Memo")
+    }
+}

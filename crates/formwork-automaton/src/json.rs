@@ -1,0 +1,260 @@
+//! JSON Schema as an automaton: alternatives tracked side by side, containers as frames.
+
+mod array;
+mod form;
+mod literal;
+mod liveness;
+mod number;
+mod object;
+mod order;
+mod signature;
+mod situation;
+mod space;
+mod step;
+mod string;
+mod typed;
+mod value;
+mod witness;
+
+use formwork_grammar::{Escapes, PropertyOrder, Schema, SchemaOptions};
+
+use crate::automaton::{Automaton, Key, State, Step, Witness};
+use crate::char_class::CharClass;
+use crate::error::CompileError;
+use crate::frames::{FrameId, Frames};
+use crate::interner::{Interner, Memo};
+use crate::lang::{Anchor, ByteSet, LangLimits, Langs};
+use crate::symbol::Symbol;
+
+use array::{ArrayAtom, ArrayGroup, ArrayState};
+use form::{Form, FormId};
+use liveness::Costs;
+use number::{NumberAtom, NumberTrack};
+use object::{KeyMachine, Member, ObjectAtom, ObjectGroup, ObjectState};
+use order::Positions;
+use situation::{Await, Goal, Situation, StringAlt, TagSet};
+use string::StringAtom;
+use typed::Typed;
+
+/// What a vocabulary lends to a constraint: which bytes it can spell, and how far a token reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spelling {
+    /// The bytes that a token of their own can spell.
+    pub alphabet: ByteSet,
+    /// Bytes of the longest token.
+    pub longest_token: u32,
+}
+
+impl Default for Spelling {
+    /// Every byte can be spelled, and no token has more than 256 of them.
+    fn default() -> Self {
+        Self { alphabet: ByteSet::all(), longest_token: 256 }
+    }
+}
+
+/// The automaton of a JSON Schema.
+///
+/// A configuration is a stack: one frame for each container whose member is being read, and on top the situation inside the
+/// innermost value. Where several alternatives of a schema fit the text so far, the situation holds all of them, each with the
+/// *tag* of the parent's alternatives it serves; when a value ends, the tags that accepted it select the parent's next state.
+/// Everything shared is interned and grows lazily.
+///
+/// ```
+/// use formwork_automaton::{Automaton, Frames, JsonAutomaton, Spelling, Step, Symbol};
+/// use formwork_grammar::{parse_schema, SchemaOptions};
+/// let options = SchemaOptions::default();
+/// let schema = parse_schema(r#"{"type": "integer", "minimum": 10, "maximum": 12}"#, &options)?;
+/// let automaton = JsonAutomaton::new(schema, &options, Spelling::default())?;
+/// let mut seq = Frames::new();
+/// let start = automaton.start(&mut seq);
+/// assert_eq!(automaton.step(&mut seq, start, Symbol::Byte(b'2')), Step::Dead);
+/// assert_eq!(automaton.witness(&seq, start).bytes().unwrap(), b"10");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct JsonAutomaton {
+    schema: Schema,
+    options: SchemaOptions,
+    alphabet: ByteSet,
+    horizon: u32,
+    langs: Langs,
+    texts: Interner<Box<str>>,
+    forms: Interner<Form>,
+    typed: Memo<FormId, std::sync::Arc<Typed>>,
+    costs: Costs,
+    string_atoms: Interner<StringAtom>,
+    number_atoms: Interner<NumberAtom>,
+    number_tracks: Interner<NumberTrack>,
+    number_costs: Memo<u32, u32>,
+    array_groups: Interner<ArrayGroup>,
+    array_atoms: Interner<ArrayAtom>,
+    array_states: Interner<ArrayState>,
+    array_members: Memo<u32, Member>,
+    object_groups: Interner<ObjectGroup>,
+    object_atoms: Interner<ObjectAtom>,
+    object_states: Interner<ObjectState>,
+    object_members: Memo<(u32, u32), Option<Member>>,
+    string_starts: Memo<u32, std::sync::Arc<[StringAlt]>>,
+    array_openings: Memo<u32, Option<u32>>,
+    object_openings: Memo<u32, Option<u32>>,
+    machines: Interner<KeyMachine>,
+    positions: Positions,
+    goals: Interner<Goal>,
+    awaits: Interner<Await>,
+    pops: Memo<(u32, u32), u32>,
+    tag_sets: Interner<TagSet>,
+    situations: Interner<Situation>,
+    undecided: std::sync::atomic::AtomicU64,
+}
+
+impl JsonAutomaton {
+    /// Makes the automaton of a checked schema, for texts that the given bytes can spell.
+    ///
+    /// # Errors
+    /// A schema that no value satisfies, or none that can be spelled; a pattern without an automaton; a limit exceeded.
+    pub fn new(schema: Schema, options: &SchemaOptions, spelling: Spelling) -> Result<Self, CompileError> {
+        let automaton = Self::unchecked(schema, options, spelling);
+        automaton.check_patterns()?;
+        automaton.check_root(spelling)?;
+        Ok(automaton)
+    }
+
+    fn unchecked(schema: Schema, options: &SchemaOptions, spelling: Spelling) -> Self {
+        let decoded = string::decoded_alphabet(spelling.alphabet, options.escapes == Escapes::Any);
+        Self {
+            schema,
+            options: options.clone(),
+            alphabet: spelling.alphabet,
+            horizon: spelling.longest_token.max(1),
+            langs: Langs::new(decoded, LangLimits::default()),
+            texts: Interner::new(),
+            forms: Interner::new(),
+            typed: Memo::new(),
+            costs: Costs::new(),
+            string_atoms: Interner::new(),
+            number_atoms: Interner::new(),
+            number_tracks: Interner::new(),
+            number_costs: Memo::new(),
+            array_groups: Interner::new(),
+            array_atoms: Interner::new(),
+            array_states: Interner::new(),
+            array_members: Memo::new(),
+            object_groups: Interner::new(),
+            object_atoms: Interner::new(),
+            object_states: Interner::new(),
+            object_members: Memo::new(),
+            string_starts: Memo::new(),
+            array_openings: Memo::new(),
+            object_openings: Memo::new(),
+            machines: Interner::new(),
+            positions: Positions::new(options.property_order == PropertyOrder::Schema),
+            goals: Interner::new(),
+            awaits: Interner::new(),
+            pops: Memo::new(),
+            tag_sets: Interner::new(),
+            situations: Interner::new(),
+            undecided: std::sync::atomic::AtomicU64::new(0),
+        }
+    }
+
+    /// Patterns are refused when compiling, not when a value first meets them.
+    fn check_patterns(&self) -> Result<(), CompileError> {
+        for keywords in self.schema.keywords() {
+            if let Some((regex, pointer)) = &keywords.string.pattern {
+                self.langs.regex(regex, Anchor::Search).map_err(|e| CompileError::pattern(pointer, &e))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a schema without a text, and says which of the reasons it is.
+    fn check_root(&self, spelling: Spelling) -> Result<(), CompileError> {
+        let root = self.root_form();
+        let cost = self.cost(root);
+        let limit = self.options.limits.shortest_text;
+        if cost < limit {
+            return Ok(());
+        }
+        if cost < liveness::NEVER {
+            return Err(CompileError::limit("", "shortest_text", u64::from(limit)));
+        }
+        if spelling.alphabet != ByteSet::all() {
+            let every = Spelling { alphabet: ByteSet::all(), ..spelling };
+            let unbounded = Self::unchecked(self.schema.clone(), &self.options, every);
+            let form = unbounded.root_form();
+            if unbounded.cost(form) < limit {
+                let text = unbounded.spell_form(form);
+                let missing = text.chars().find(|c| {
+                    let mut bytes = [0; 4];
+                    !c.encode_utf8(&mut bytes).bytes().all(|b| spelling.alphabet.contains(b))
+                });
+                if let Some(character) = missing {
+                    return Err(CompileError::unspellable(format!("{character:?} (U+{:04X})", u32::from(character))));
+                }
+            }
+        }
+        Err(CompileError::unsatisfiable(&self.blame(root)))
+    }
+
+    fn root_form(&self) -> FormId {
+        self.node_form(self.schema.root())
+    }
+
+    /// Texts that the automaton remembers, for accounting: rough bytes on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.langs.heap_bytes() + self.situations.len() * size_of::<Situation>() + self.object_states.len() * 128
+    }
+
+    /// How many shared states there are so far.
+    pub fn states(&self) -> usize {
+        self.situations.len()
+    }
+
+    fn state(&self, situation: Situation, frame: FrameId) -> State {
+        State { id: self.situations.intern(situation), a: 0, b: 0, c: 0, frame }
+    }
+}
+
+impl Automaton for JsonAutomaton {
+    fn start(&self, _seq: &mut Frames) -> State {
+        let position = self.positions.root(self.schema.root());
+        let goal = self.goals.intern(Goal { forms: Box::new([self.root_form()]), position });
+        self.state(Situation::Value { goal, gap: space::Gap::Free }, FrameId::NONE)
+    }
+
+    fn step(&self, seq: &mut Frames, state: State, symbol: Symbol) -> Step {
+        match symbol {
+            Symbol::Byte(byte) if self.alphabet.contains(byte) => self.step_byte(seq, state, byte),
+            Symbol::Byte(_) | Symbol::Special(_) => Step::Dead,
+        }
+    }
+
+    fn is_accepting(&self, _seq: &Frames, state: State) -> bool {
+        match self.situations.get(state.id) {
+            Situation::Done => true,
+            Situation::Number { alts } => state.frame.is_none() && !self.number_tags(alts).is_empty(),
+            _ => false,
+        }
+    }
+
+    fn witness(&self, seq: &Frames, state: State) -> Witness {
+        let text = self.complete(seq, state);
+        Witness { symbols: text.into_iter().map(Symbol::Byte).collect() }
+    }
+
+    fn signature(&self, seq: &Frames, state: State, depth: usize) -> Key {
+        self.signature_of(seq, state, depth)
+    }
+
+    fn safe_chars(&self, _seq: &Frames, state: State, class: CharClass) -> u32 {
+        self.safe_chars_of(state, class)
+    }
+
+    fn horizon(&self) -> u32 {
+        self.horizon
+    }
+
+    fn undecided(&self) -> u64 {
+        self.undecided.load(std::sync::atomic::Ordering::Relaxed) + self.langs.undecided()
+    }
+}

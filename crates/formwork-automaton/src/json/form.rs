@@ -1,0 +1,64 @@
+//! Forms: what a value must satisfy, as hash-consed conjunctions and disjunctions of subschemas.
+
+use formwork_grammar::NodeId;
+use serde_json::Value;
+
+use super::JsonAutomaton;
+
+/// A hash-consed [`Form`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct FormId(pub(super) u32);
+
+/// What a value must satisfy. References stay unresolved in it, so that recursion closes by ids.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Form {
+    /// Nothing does.
+    False,
+    /// Everything does.
+    True,
+    /// A subschema of the document.
+    Node(NodeId),
+    /// One JSON value, as its compact text.
+    Value(Box<str>),
+    /// All of them; sorted, at least two.
+    And(Box<[FormId]>),
+}
+
+impl JsonAutomaton {
+    pub(super) fn form(&self, form: Form) -> FormId {
+        FormId(self.forms.intern(form))
+    }
+
+    pub(super) fn node_form(&self, node: NodeId) -> FormId {
+        use formwork_grammar::NodeKind;
+        match self.schema.node(node).kind {
+            NodeKind::Always => self.form(Form::True),
+            NodeKind::Never => self.form(Form::False),
+            NodeKind::Keywords(_) => self.form(Form::Node(node)),
+        }
+    }
+
+    pub(super) fn value_form(&self, value: &Value) -> FormId {
+        self.form(Form::Value(value.to_string().into()))
+    }
+
+    /// The conjunction, simplified: nested ones are joined, duplicates and `true` left out.
+    pub(super) fn all_of(&self, forms: impl IntoIterator<Item = FormId>) -> FormId {
+        let mut parts: Vec<FormId> = Vec::new();
+        for id in forms {
+            match self.forms.get(id.0) {
+                Form::True => {}
+                Form::False => return id,
+                Form::And(inner) => parts.extend(inner),
+                Form::Node(_) | Form::Value(_) => parts.push(id),
+            }
+        }
+        parts.sort_unstable();
+        parts.dedup();
+        match *parts.as_slice() {
+            [] => self.form(Form::True),
+            [only] => only,
+            _ => self.form(Form::And(parts.into())),
+        }
+    }
+}

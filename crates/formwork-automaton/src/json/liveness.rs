@@ -1,0 +1,181 @@
+//! Which forms some finite value satisfies, and how short it can be: a least fixed point.
+//!
+//! The cost of a form is the least cost of its alternatives; the cost of an object is that of its required members, the cost of an
+//! array that of the items it must have. Forms refer to each other recursively, so the costs are the least solution of these
+//! equations (Knuth, "A generalization of Dijkstra's algorithm", 1977), here by iteration from "never" downwards: each round only
+//! lowers costs. What is never reached stays [`NEVER`]: no finite value satisfies it.
+//!
+//! A configuration is live where one of its alternatives is: alternatives only ever join by "or", each is a plain conjunction,
+//! and the parent's alternatives that a tag serves are live by construction. So liveness never looks below the top frame.
+
+use std::sync::PoisonError;
+use std::sync::RwLock;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::JsonAutomaton;
+use super::form::{Form, FormId};
+
+/// The cost of what no finite value satisfies.
+pub(super) const NEVER: u32 = u32::MAX;
+
+/// The least cost in bytes of each form asked for so far (blanks not counted).
+#[derive(Debug, Default)]
+pub(super) struct Costs(RwLock<FxHashMap<FormId, u32>>);
+
+impl Costs {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    fn get(&self, form: FormId) -> Option<u32> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&form).copied()
+    }
+}
+
+/// A cost that is held below [`NEVER`] however large it is.
+fn finite(cost: u32) -> u32 {
+    cost.min(NEVER - 1)
+}
+
+/// An alternative of a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cheapest {
+    Null,
+    Boolean(bool),
+    Number(u32),
+    String(u32),
+    Array(u32),
+    Object(u32),
+}
+
+impl JsonAutomaton {
+    /// Bytes of the shortest value that satisfies a form, or [`NEVER`].
+    pub(super) fn cost(&self, form: FormId) -> u32 {
+        if let Some(cost) = self.costs.get(form) {
+            return cost;
+        }
+        let unknown = self.unsolved(form);
+        let mut found: FxHashMap<FormId, u32> = unknown.iter().map(|f| (*f, NEVER)).collect();
+        loop {
+            let mut lowered = false;
+            // Those found last are needed by those found first.
+            for &form in unknown.iter().rev() {
+                let known = |f: FormId| found.get(&f).copied().or_else(|| self.costs.get(f)).unwrap_or(NEVER);
+                let cost = self.cheapest(form, &known).map_or(NEVER, |(_, cost)| cost);
+                if cost < found.get(&form).copied().unwrap_or(NEVER) {
+                    found.insert(form, cost);
+                    lowered = true;
+                }
+            }
+            if !lowered {
+                break;
+            }
+        }
+        let cost = found.get(&form).copied().unwrap_or(NEVER);
+        self.costs.0.write().unwrap_or_else(PoisonError::into_inner).extend(found);
+        cost
+    }
+
+    /// The forms without a known cost that a form's cost depends on, itself first.
+    fn unsolved(&self, form: FormId) -> Vec<FormId> {
+        let mut seen = FxHashSet::from_iter([form]);
+        let mut list = vec![form];
+        let mut next = 0;
+        while let Some(&form) = list.get(next) {
+            next += 1;
+            let typed = self.typed(form);
+            let items = typed.arrays.iter().flat_map(|a| self.needed_items(*a, 0)).map(|(form, _)| form);
+            let members = typed.objects.iter().flat_map(|o| self.needed_members(*o)).map(|(_, form)| form);
+            for needed in items.chain(members).collect::<Vec<_>>() {
+                if self.costs.get(needed).is_none() && seen.insert(needed) {
+                    list.push(needed);
+                }
+            }
+        }
+        list
+    }
+
+    /// The cheapest alternative of a form, given the costs of the forms it needs.
+    fn cheapest(&self, form: FormId, known: &dyn Fn(FormId) -> u32) -> Option<(Cheapest, u32)> {
+        let typed = self.typed(form);
+        let null = typed.null.then_some((Cheapest::Null, 4));
+        let booleans = [(2, true, 4), (1, false, 5)]
+            .into_iter()
+            .filter(|(bit, ..)| typed.booleans & bit != 0)
+            .map(|(_, value, cost)| (Cheapest::Boolean(value), cost));
+        let numbers = typed.numbers.iter().filter_map(|a| Some((Cheapest::Number(*a), self.number_start_cost(*a)?)));
+        let strings = typed.strings.iter().map(|a| (Cheapest::String(*a), self.string_cost(*a)));
+        let arrays = typed.arrays.iter().map(|a| (Cheapest::Array(*a), self.array_cost_with(*a, known)));
+        let objects = typed.objects.iter().map(|a| (Cheapest::Object(*a), self.object_cost_with(*a, known)));
+        null.into_iter()
+            .chain(booleans)
+            .chain(numbers)
+            .chain(strings)
+            .chain(arrays)
+            .chain(objects)
+            .filter(|(_, cost)| *cost != NEVER)
+            .min_by_key(|(_, cost)| *cost)
+    }
+
+    /// The cheapest alternative of a form.
+    pub(super) fn cheapest_of(&self, form: FormId) -> Option<Cheapest> {
+        self.cost(form);
+        self.cheapest(form, &|f| self.costs.get(f).unwrap_or(NEVER)).map(|(cheapest, _)| cheapest)
+    }
+
+    fn string_cost(&self, atom: u32) -> u32 {
+        let atom = self.string_atoms.get(atom);
+        let Some(start) = self.langs.start(atom.lang) else { return NEVER };
+        finite(self.langs.shortest(start).max(atom.min).saturating_add(2))
+    }
+
+    fn array_cost_with(&self, atom: u32, cost: &dyn Fn(FormId) -> u32) -> u32 {
+        self.needed_items(atom, 0).into_iter().fold(2_u32, |sum, (form, times)| match cost(form) {
+            NEVER => NEVER,
+            one => match sum {
+                NEVER => NEVER,
+                sum => finite(one.saturating_add(1).saturating_mul(times).saturating_add(sum)),
+            },
+        })
+    }
+
+    pub(super) fn array_cost(&self, atom: u32) -> u32 {
+        self.array_cost_with(atom, &|form| self.cost(form))
+    }
+
+    fn object_cost_with(&self, atom: u32, cost: &dyn Fn(FormId) -> u32) -> u32 {
+        self.needed_members(atom).into_iter().fold(2_u32, |sum, (key, form)| match (sum, self.key_cost(key), cost(form)) {
+            (NEVER, ..) | (_, NEVER, _) | (_, _, NEVER) => NEVER,
+            (sum, key, value) => finite(key.saturating_add(value).saturating_add(2).saturating_add(sum)),
+        })
+    }
+
+    pub(super) fn object_cost(&self, atom: u32) -> u32 {
+        self.object_cost_with(atom, &|form| self.cost(form))
+    }
+
+    /// The pointer of the subschema that makes a form unsatisfiable: the deepest on the way down by needed parts.
+    pub(super) fn blame(&self, form: FormId) -> String {
+        let mut at = form;
+        let mut seen = FxHashSet::default();
+        let mut pointer = self.pointer_of(at);
+        while seen.insert(at) {
+            let typed = self.typed(at);
+            let items = typed.arrays.iter().flat_map(|a| self.needed_items(*a, 0)).map(|(form, _)| form);
+            let members = typed.objects.iter().flat_map(|o| self.needed_members(*o)).map(|(_, form)| form);
+            let Some(next) = items.chain(members).find(|f| self.cost(*f) == NEVER) else { break };
+            at = next;
+            pointer = self.pointer_of(at).or(pointer);
+        }
+        pointer.unwrap_or_default()
+    }
+
+    fn pointer_of(&self, form: FormId) -> Option<String> {
+        match self.forms.get(form.0) {
+            Form::Node(node) => Some(self.schema.node(*node).pointer.clone()),
+            Form::And(parts) => parts.iter().rev().find_map(|p| self.pointer_of(*p)),
+            Form::False | Form::True | Form::Value(_) => None,
+        }
+    }
+}

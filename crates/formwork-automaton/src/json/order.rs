@@ -1,0 +1,122 @@
+//! The order of an object's members: one list for each position in the schema, apart from what is valid.
+//!
+//! A position is the subschemas that stand there, in the order in which they are met: walking a schema in document order, entering
+//! references and in-place applicators where they stand. Its list is the names their `properties` declare, each at its first place.
+
+use formwork_grammar::{Applicator, NodeId, NodeKind, Schema};
+use rustc_hash::FxHashSet;
+
+use crate::interner::{Interner, Memo};
+
+/// The positions met so far. Where any order is allowed there is one, without a list.
+#[derive(Debug)]
+pub(super) struct Positions {
+    ordered: bool,
+    positions: Interner<Box<[NodeId]>>,
+    walks: Memo<u32, std::sync::Arc<[NodeId]>>,
+    members: Memo<(u32, Option<Box<str>>), u32>,
+    items: Memo<(u32, u32), u32>,
+}
+
+impl Positions {
+    pub(super) fn new(ordered: bool) -> Self {
+        Self { ordered, positions: Interner::new(), walks: Memo::new(), members: Memo::new(), items: Memo::new() }
+    }
+
+    /// The root's position.
+    pub(super) fn root(&self, root: NodeId) -> u32 {
+        self.positions.intern(if self.ordered { Box::from([root]) } else { Box::default() })
+    }
+
+    /// The names on a position's list.
+    pub(super) fn names<'a>(&self, schema: &'a Schema, position: u32) -> Vec<&'a str> {
+        let mut seen = FxHashSet::default();
+        let mut names = Vec::new();
+        for node in self.walk(schema, position).iter() {
+            if let NodeKind::Keywords(keywords) = &schema.node(*node).kind {
+                names.extend(keywords.object.properties.keys().map(String::as_str).filter(|name| seen.insert(*name)));
+            }
+        }
+        names
+    }
+
+    /// The position of a member's value; `None` is a name that nothing declares.
+    pub(super) fn member(&self, schema: &Schema, position: u32, name: Option<&str>) -> u32 {
+        if !self.ordered {
+            return position;
+        }
+        self.members.get_or((position, name.map(Box::from)), || {
+            self.children(schema, position, |keywords| {
+                let object = &keywords.object;
+                let declared = name.and_then(|name| object.properties.get(name));
+                declared.or(object.additional.as_ref()).copied()
+            })
+        })
+    }
+
+    /// The position of an item.
+    pub(super) fn item(&self, schema: &Schema, position: u32, index: u32) -> u32 {
+        if !self.ordered {
+            return position;
+        }
+        self.items.get_or((position, index), || {
+            self.children(schema, position, |keywords| {
+                let array = &keywords.array;
+                array.prefix.get(index as usize).or(array.rest.as_ref()).copied()
+            })
+        })
+    }
+
+    fn children(
+        &self,
+        schema: &Schema,
+        position: u32,
+        child: impl Fn(&formwork_grammar::Keywords) -> Option<NodeId>,
+    ) -> u32 {
+        let mut seen = FxHashSet::default();
+        let mut nodes = Vec::new();
+        for node in self.walk(schema, position).iter() {
+            if let NodeKind::Keywords(keywords) = &schema.node(*node).kind {
+                nodes.extend(child(keywords).filter(|child| seen.insert(*child)));
+            }
+        }
+        self.positions.intern(nodes.into())
+    }
+
+    /// The position's subschemas and those that they apply in place, in document order: a subschema stands where its `properties`
+    /// do among the applicators.
+    fn walk(&self, schema: &Schema, position: u32) -> std::sync::Arc<[NodeId]> {
+        self.walks.get_or(position, || {
+            let mut out = Vec::new();
+            let mut seen = FxHashSet::default();
+            // Last in, first out: pushed in reverse.
+            let mut open: Vec<(NodeId, bool)> =
+                self.positions.get(position).iter().rev().map(|node| (*node, false)).collect();
+            while let Some((node, here)) = open.pop() {
+                if here {
+                    out.push(node);
+                    continue;
+                }
+                if !seen.insert(node) {
+                    continue;
+                }
+                let NodeKind::Keywords(keywords) = &schema.node(node).kind else { continue };
+                let mut targets: Vec<(NodeId, bool)> = Vec::new();
+                for applicator in &keywords.applicators {
+                    match applicator {
+                        Applicator::Properties => targets.push((node, true)),
+                        Applicator::Ref(target) => targets.push((*target, false)),
+                        Applicator::AllOf(nodes) | Applicator::AnyOf(nodes) => {
+                            targets.extend(nodes.iter().map(|n| (*n, false)));
+                        }
+                    }
+                }
+                if !keywords.applicators.contains(&Applicator::Properties) {
+                    targets.push((node, true));
+                }
+                open.extend(targets.into_iter().rev());
+            }
+            out.into()
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! What a mask may depend on, in words.
+
+use formwork_grammar::Whitespace;
+
+use super::JsonAutomaton;
+use super::object::OFF;
+use super::situation::{Await, Situation, StringAlt};
+use crate::automaton::{Key, State};
+use crate::char_class::CharClass;
+use crate::frames::Frames;
+use crate::lang::LangState;
+
+impl JsonAutomaton {
+    pub(super) fn signature_of(&self, seq: &Frames, state: State, depth: usize) -> Key {
+        let mut key = Key::new();
+        key.push(state.id);
+        let situation = self.situations.get(state.id);
+        match situation {
+            Situation::Done => {}
+            Situation::String { min, max, .. } => {
+                key.extend([state.b, state.c]);
+                let alt = StringAlt { tag: 0, state: state.c, min: *min, max: *max };
+                self.push_window(&alt, state.a, &mut key);
+            }
+            Situation::Strings { alts } => {
+                key.push(state.b);
+                for alt in alts {
+                    self.push_window(alt, state.a, &mut key);
+                }
+            }
+            Situation::Number { .. } => key.extend([state.a, state.b]),
+            Situation::Literal { .. } => {}
+            Situation::Key { .. } => key.extend([state.a, state.b, state.c]),
+            Situation::Value { .. } | Situation::Colon { .. } => key.push(state.a),
+            Situation::ObjectOpen { .. } | Situation::ObjectNext { .. } | Situation::ObjectComma { .. } => {
+                key.extend([state.a, u32::from(state.c == OFF)]);
+            }
+            Situation::ArrayOpen { array } | Situation::ArrayNext { array } | Situation::ArrayComma { array } => {
+                key.push(state.a);
+                let atoms = self.array_states.get(*array).alts.iter().map(|(_, atom)| *atom);
+                self.push_items(atoms, state.c, &mut key);
+            }
+        }
+        if matches!(situation, Situation::Colon { .. }) {
+            key.push(u32::from(state.c == OFF));
+        }
+        if matches!(self.options.whitespace, Whitespace::Indent(_)) {
+            key.push(self.depth(seq, state.frame));
+        } else {
+            // Near the depth limit, what may be opened depends on it.
+            let room = self.options.limits.depth.saturating_sub(self.depth(seq, state.frame));
+            key.push(room.min(self.horizon));
+        }
+        let mut at = state.frame;
+        let mut in_key = matches!(situation, Situation::Key { .. });
+        for _ in 0..depth {
+            if at.is_none() {
+                break;
+            }
+            let frame = seq.peek(at);
+            key.extend([frame.state, u32::from(frame.keys.is_empty())]);
+            if !in_key && let Await::Array { alts, .. } = self.awaits.get(frame.state) {
+                self.push_items(alts.iter().map(|(.., atom)| *atom), frame.count, &mut key);
+            }
+            in_key = false;
+            at = frame.parent;
+        }
+        // The outermost frame has nothing below it, and that is seen too.
+        key.push(u32::from(at.is_none()));
+        key
+    }
+
+    /// A string's window as far as a token can feel it. A universal language needs no more than the nearest bounds; others may
+    /// count in periods, so their window stays whole.
+    fn push_window(&self, alt: &StringAlt, chars: u32, key: &mut Key) {
+        let (min, max) = (alt.min.saturating_sub(chars), alt.max.map(|max| max.saturating_sub(chars)));
+        let clip = |n: u32| if self.langs.is_universal(LangState::from_id(alt.state)) { n.min(self.horizon) } else { n };
+        key.extend([clip(min), max.map_or(u32::MAX, clip)]);
+    }
+
+    /// An array's count as far as a token can feel it: what is missing and what is left for each alternative.
+    fn push_items(&self, atoms: impl Iterator<Item = u32>, count: u32, key: &mut Key) {
+        for atom in atoms {
+            let atom = self.array_atoms.get(atom);
+            let max = atom.max.map_or(u32::MAX, |max| max.saturating_sub(count).min(self.horizon));
+            key.extend([atom.min.saturating_sub(count).min(self.horizon), max]);
+        }
+    }
+
+    pub(super) fn safe_chars_of(&self, state: State, class: CharClass) -> u32 {
+        match self.situations.get(state.id) {
+            Situation::String { min, max, .. } if state.b == 0 => {
+                let alt = StringAlt { tag: 0, state: state.c, min: *min, max: *max };
+                self.safe_string(&alt, state.a, class)
+            }
+            Situation::Strings { alts } if state.b == 0 => {
+                alts.iter().map(|alt| self.safe_string(alt, state.a, class)).max().unwrap_or(0)
+            }
+            // Any clean text leads on to some unknown key: a finite set has been taken out of all texts.
+            Situation::Key { .. } if state.b == 0 && state.c != OFF => {
+                let other = LangState::from_id(state.c);
+                if self.langs.at_char_boundary(other) { u32::MAX } else { 0 }
+            }
+            _ => 0,
+        }
+    }
+
+    fn safe_string(&self, alt: &StringAlt, chars: u32, class: CharClass) -> u32 {
+        let state = LangState::from_id(alt.state);
+        if !self.langs.at_char_boundary(state) {
+            return 0;
+        }
+        let safe = if self.langs.is_universal(state) { u32::MAX } else { self.langs.safe_chars(state, class) };
+        match alt.max {
+            None if alt.min <= chars || safe == u32::MAX => safe,
+            // Room for the longest way to an end would have to be known.
+            Some(max) if self.langs.is_universal(state) => max.saturating_sub(chars),
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Reading one byte: what each situation does with it.
+
+use super::JsonAutomaton;
+use super::literal::Literal;
+use super::object::OFF;
+use super::situation::{Goal, Situation};
+use super::space::{self, Blank, Gap};
+use super::string::{Read, StringStep, chars_after, word_after};
+use crate::automaton::{LimitKind, State, Step};
+use crate::frames::{Frame, FrameId, Frames, KeySet};
+use crate::lang::LangState;
+use formwork_grammar::Whitespace;
+
+impl JsonAutomaton {
+    pub(super) fn step_byte(&self, seq: &mut Frames, state: State, byte: u8) -> Step {
+        match self.situations.get(state.id) {
+            Situation::Done => Step::Dead,
+            Situation::Value { goal, gap } => match self.blank(seq, state, *gap, byte) {
+                Blank::Read(a) => Step::To(State { a, ..state }),
+                Blank::Not => Step::Dead,
+                Blank::Ends => self.open_value(seq, State { a: 0, c: 0, ..state }, *goal, byte),
+            },
+            Situation::String { tag, min, max } => match self.step_string(state, byte, *min, *max) {
+                StringStep::Dead => Step::Dead,
+                StringStep::To(next) => Step::To(next),
+                StringStep::Closed => self.close(seq, state.frame, self.tags([*tag])),
+            },
+            Situation::Strings { alts } => {
+                let (read, left) = self.step_strings(alts, state, byte);
+                if read == Read::Close {
+                    return self.close(seq, state.frame, self.tags(left.iter().map(|alt| alt.tag)));
+                }
+                to(self.string_state(&left, state, chars_after(read, state.a), word_after(read)))
+            }
+            Situation::Number { alts } => match self.step_number(alts, state, byte) {
+                Some(next) => Step::To(next),
+                // A number ends before the first byte that is not part of it.
+                None if state.frame.is_none() => Step::Dead,
+                None => match self.close(seq, state.frame, self.tags(self.number_tags(alts))) {
+                    Step::To(next) => self.step_byte(seq, next, byte),
+                    step => step,
+                },
+            },
+            Situation::Literal { literal, at, tags } => {
+                let text = literal.text().as_bytes();
+                if text.get(usize::from(*at)) != Some(&byte) {
+                    return Step::Dead;
+                }
+                if usize::from(*at) + 1 == text.len() {
+                    return self.close(seq, state.frame, Some(*tags));
+                }
+                let next = Situation::Literal { literal: *literal, at: at + 1, tags: *tags };
+                Step::To(State { id: self.situations.intern(next), ..state })
+            }
+            Situation::ObjectOpen { .. } | Situation::ObjectNext { .. } | Situation::ObjectComma { .. } => {
+                self.step_object(seq, state, byte)
+            }
+            Situation::Key { object } => self.step_key(seq, state, *object, byte),
+            Situation::Colon { goal, member } => match self.blank(seq, state, Gap::Free, byte) {
+                Blank::Read(a) => Step::To(State { a, ..state }),
+                Blank::Ends if byte == b':' => {
+                    let depth = self.depth(seq, state.frame);
+                    let frame = Frame {
+                        parent: state.frame,
+                        state: *member,
+                        count: 0,
+                        depth,
+                        keys: KeySet::from_word(state.c),
+                    };
+                    let frame = seq.push(frame);
+                    Step::To(self.state(Situation::Value { goal: *goal, gap: Gap::Colon }, frame))
+                }
+                _ => Step::Dead,
+            },
+            Situation::ArrayOpen { .. } | Situation::ArrayNext { .. } | Situation::ArrayComma { .. } => {
+                self.step_array(seq, state, byte)
+            }
+        }
+    }
+
+    /// Frames below a frame and itself: the containers that enclose what stands on it.
+    pub(super) fn depth(&self, seq: &Frames, frame: FrameId) -> u32 {
+        if frame.is_none() { 0 } else { seq.peek(frame).depth + 1 }
+    }
+
+    fn blank(&self, seq: &Frames, state: State, gap: Gap, byte: u8) -> Blank {
+        // The depth matters to an indent only, and is in its signatures.
+        space::step(self.options.whitespace, gap, state.a, self.depth(seq, state.frame), byte)
+    }
+
+    /// The first byte of a value.
+    fn open_value(&self, seq: &mut Frames, state: State, goal: u32, byte: u8) -> Step {
+        match byte {
+            b'"' => to(self.start_string(state, goal)),
+            b'-' | b'0'..=b'9' => to(self.start_number(&self.goal_numbers(goal), byte, state)),
+            b'{' | b'[' => {
+                let opened = if byte == b'{' { self.object_opening(goal) } else { self.array_opening(goal) };
+                let Some(id) = opened else { return Step::Dead };
+                let limit = self.options.limits.depth;
+                if self.depth(seq, state.frame) >= limit && self.value_witness_byte(goal) != Some(byte) {
+                    // Beyond the limit, only what the shortest completion needs is opened.
+                    return Step::Limit(LimitKind::Depth);
+                }
+                Step::To(State { id, a: 0, b: 0, c: if byte == b'{' { KeySet::EMPTY.to_word() } else { 0 }, ..state })
+            }
+            _ => {
+                let Some(literal) = Literal::starting(byte) else { return Step::Dead };
+                let tags = self.goal_tags(goal, |typed| match literal {
+                    Literal::Null => typed.null,
+                    Literal::True => typed.booleans & 0b10 != 0,
+                    Literal::False => typed.booleans & 0b01 != 0,
+                });
+                match tags {
+                    None => Step::Dead,
+                    Some(tags) => Step::To(State {
+                        id: self.situations.intern(Situation::Literal { literal, at: 1, tags }),
+                        a: 0,
+                        b: 0,
+                        c: 0,
+                        ..state
+                    }),
+                }
+            }
+        }
+    }
+
+    pub(super) fn goal(&self, goal: u32) -> &Goal {
+        self.goals.get(goal)
+    }
+
+    fn step_object(&self, seq: &mut Frames, state: State, byte: u8) -> Step {
+        let situation = self.situations.get(state.id);
+        let (object, gap) = match situation {
+            Situation::ObjectOpen { object } => (*object, Gap::Open),
+            Situation::ObjectNext { object } => (*object, Gap::Close),
+            Situation::ObjectComma { object } => (*object, Gap::Comma),
+            _ => return Step::Dead,
+        };
+        let indent = matches!(self.options.whitespace, Whitespace::Indent(_));
+        if byte == b'}' && matches!(situation, Situation::ObjectOpen { .. }) && (!indent || state.a == 0) {
+            return self.close(seq, state.frame, self.object_tags(object));
+        }
+        if byte == b',' && matches!(situation, Situation::ObjectNext { .. }) && (!indent || state.a == 0) {
+            let next = Situation::ObjectComma { object };
+            return if self.any_key(object) {
+                Step::To(State { id: self.situations.intern(next), a: 0, ..state })
+            } else {
+                Step::Dead
+            };
+        }
+        match (self.blank(seq, state, gap, byte), situation) {
+            (Blank::Read(a), _) => {
+                // An indent's line break says what follows: a member, or the closing bracket.
+                let leads_on = !indent
+                    || match situation {
+                        Situation::ObjectOpen { .. } => self.any_key(object),
+                        Situation::ObjectNext { .. } => self.object_tags(object).is_some(),
+                        _ => true,
+                    };
+                if leads_on { Step::To(State { a, ..state }) } else { Step::Dead }
+            }
+            (Blank::Ends, Situation::ObjectNext { .. }) if byte == b'}' => {
+                self.close(seq, state.frame, self.object_tags(object))
+            }
+            (Blank::Ends, Situation::ObjectOpen { .. } | Situation::ObjectComma { .. }) if byte == b'"' => {
+                if !self.any_key(object) {
+                    return Step::Dead;
+                }
+                let depth = self.depth(seq, state.frame);
+                let frame = Frame {
+                    parent: state.frame,
+                    state: object,
+                    count: seq.text_end(),
+                    depth,
+                    keys: KeySet::from_word(state.c),
+                };
+                let frame = seq.push(frame);
+                let others = self.other_keys(object).map_or(OFF, LangState::id);
+                let id = self.situations.intern(Situation::Key { object });
+                Step::To(State { id, a: 0, b: 0, c: others, frame })
+            }
+            _ => Step::Dead,
+        }
+    }
+
+    fn step_key(&self, seq: &mut Frames, state: State, object: u32, byte: u8) -> Step {
+        let read = self.read_string_byte(state.b, byte);
+        let machine = self.machines.get(self.object_states.get(object).machine);
+        let ranks = self.allowed_keys(object);
+        let other = (state.c != OFF).then(|| LangState::from_id(state.c));
+        match read {
+            Read::Not => Step::Dead,
+            Read::Close => self.close_key(seq, state, object),
+            Read::Byte(byte) => self.grow_key(seq, state, object, &[byte]),
+            Read::Char(c) => {
+                let mut bytes = [0; 4];
+                let state = State { b: 0, ..state };
+                self.grow_key(seq, state, object, c.encode_utf8(&mut bytes).as_bytes())
+            }
+            Read::Part { ranges, word } => {
+                let other = other.and_then(|other| self.follow(other, read, 0, 0, None));
+                let known = ranges.iter().any(|&(lo, hi)| machine.any_char_below(state.a, lo, hi, ranks));
+                if other.is_none() && !known {
+                    return Step::Dead;
+                }
+                Step::To(State { b: word, ..state })
+            }
+        }
+    }
+
+    /// A key's next decoded bytes.
+    fn grow_key(&self, seq: &mut Frames, state: State, object: u32, bytes: &[u8]) -> Step {
+        let machine = self.machines.get(self.object_states.get(object).machine);
+        let ranks = self.allowed_keys(object);
+        let mut node = state.a;
+        let mut other = (state.c != OFF).then(|| LangState::from_id(state.c));
+        for &byte in bytes {
+            node = machine.child(node, byte);
+            other = other.and_then(|other| self.langs.step(other, byte));
+            seq.push_text(byte);
+        }
+        if !machine.any_below(node, ranks) {
+            node = OFF;
+        }
+        if node == OFF && other.is_none() {
+            return Step::Dead;
+        }
+        Step::To(State { a: node, c: other.map_or(OFF, LangState::id), ..state })
+    }
+
+    /// The quote that closes a key.
+    fn close_key(&self, seq: &mut Frames, state: State, object: u32) -> Step {
+        let frame = seq.frame(state.frame);
+        let machine = self.machines.get(self.object_states.get(object).machine);
+        let ranks = self.allowed_keys(object);
+        let known = machine.key_at(state.a).filter(|key| ranks.binary_search(&machine.rank(*key)).is_ok());
+        let other = (state.c != OFF).then(|| LangState::from_id(state.c)).is_some_and(|s| self.langs.is_accepting(s));
+        let mut keys = frame.keys;
+        if known.is_none() {
+            if !other || seq.contains_key(keys, seq.text_from(frame.count)) {
+                return Step::Dead;
+            }
+            keys = seq.insert_key(keys, frame.count);
+        }
+        let Some(member) = self.object_member(object, known) else { return Step::Dead };
+        let id = self.situations.intern(Situation::Colon { goal: member.goal, member: member.awaits });
+        Step::To(State { id, a: 0, b: 0, c: keys.to_word(), frame: frame.parent })
+    }
+
+    fn step_array(&self, seq: &mut Frames, state: State, byte: u8) -> Step {
+        let situation = self.situations.get(state.id);
+        let (array, gap) = match situation {
+            Situation::ArrayOpen { array } => (*array, Gap::Open),
+            Situation::ArrayNext { array } => (*array, Gap::Close),
+            Situation::ArrayComma { array } => (*array, Gap::Comma),
+            _ => return Step::Dead,
+        };
+        let count = state.c;
+        let indent = matches!(self.options.whitespace, Whitespace::Indent(_));
+        if byte == b']' && matches!(situation, Situation::ArrayOpen { .. }) && (!indent || state.a == 0) {
+            return self.close(seq, state.frame, self.array_tags(array, count));
+        }
+        if byte == b',' && matches!(situation, Situation::ArrayNext { .. }) && (!indent || state.a == 0) {
+            return match self.array_with_room(array, count) {
+                None => Step::Dead,
+                Some(array) => {
+                    let id = self.situations.intern(Situation::ArrayComma { array });
+                    Step::To(State { id, a: 0, ..state })
+                }
+            };
+        }
+        match (self.blank(seq, state, gap, byte), situation) {
+            (Blank::Read(a), _) => {
+                let leads_on = !indent
+                    || match situation {
+                        Situation::ArrayOpen { .. } => self.array_with_room(array, count).is_some(),
+                        Situation::ArrayNext { .. } => self.array_tags(array, count).is_some(),
+                        _ => true,
+                    };
+                if leads_on { Step::To(State { a, ..state }) } else { Step::Dead }
+            }
+            (Blank::Ends, Situation::ArrayNext { .. }) if byte == b']' => {
+                self.close(seq, state.frame, self.array_tags(array, count))
+            }
+            (Blank::Ends, Situation::ArrayOpen { .. } | Situation::ArrayComma { .. }) => {
+                let Some(array) = self.array_with_room(array, count) else { return Step::Dead };
+                let member = self.array_member(array);
+                let depth = self.depth(seq, state.frame);
+                let frame =
+                    Frame { parent: state.frame, state: member.awaits, count, depth, keys: KeySet::EMPTY };
+                let frame = seq.push(frame);
+                self.open_value(seq, State { id: 0, a: 0, b: 0, c: 0, frame }, member.goal, byte)
+            }
+            _ => Step::Dead,
+        }
+    }
+
+    /// The end of a value, with the tags that accept it.
+    fn close(&self, seq: &mut Frames, frame: FrameId, tags: Option<u32>) -> Step {
+        let Some(tags) = tags else { return Step::Dead };
+        if frame.is_none() {
+            return Step::To(self.state(Situation::Done, FrameId::NONE));
+        }
+        let frame = seq.frame(frame);
+        let id = self.pop(frame.state, tags);
+        let c = match self.situations.get(id) {
+            Situation::ArrayNext { .. } => frame.count.saturating_add(1),
+            _ => frame.keys.to_word(),
+        };
+        Step::To(State { id, a: 0, b: 0, c, frame: frame.parent })
+    }
+}
+
+fn to(state: Option<State>) -> Step {
+    state.map_or(Step::Dead, Step::To)
+}

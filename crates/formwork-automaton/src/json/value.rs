@@ -1,0 +1,71 @@
+//! Where a value begins: which atoms of its goal each first byte leaves.
+
+use std::sync::Arc;
+
+use super::JsonAutomaton;
+use super::liveness::Cheapest;
+use super::situation::StringAlt;
+use super::typed::Typed;
+use crate::automaton::State;
+
+impl JsonAutomaton {
+    /// The atoms of one type, each with its form's tag.
+    fn goal_atoms(&self, goal: u32, of: impl Fn(&Typed) -> &[u32]) -> Vec<(u16, u32)> {
+        let mut out = Vec::new();
+        for (tag, form) in (0..).zip(&self.goal(goal).forms) {
+            out.extend(of(&self.typed(*form)).iter().map(|atom| (tag, *atom)));
+        }
+        out
+    }
+
+    /// The tags of the forms that a literal satisfies.
+    pub(super) fn goal_tags(&self, goal: u32, holds: impl Fn(&Typed) -> bool) -> Option<u32> {
+        let forms = &self.goal(goal).forms;
+        self.tags((0..).zip(forms).filter(|(_, form)| holds(&self.typed(**form))).map(|(tag, _)| tag))
+    }
+
+    pub(super) fn goal_numbers(&self, goal: u32) -> Vec<(u16, u32)> {
+        self.goal_atoms(goal, |typed| &typed.numbers)
+    }
+
+    /// The state after a string's opening quote.
+    pub(super) fn start_string(&self, state: State, goal: u32) -> Option<State> {
+        let alts: Arc<[StringAlt]> = self.string_starts.get_or(goal, || {
+            self.goal_atoms(goal, |typed| &typed.strings)
+                .into_iter()
+                .filter_map(|(tag, atom)| {
+                    let atom = self.string_atoms.get(atom);
+                    let start = self.langs.start(atom.lang)?;
+                    Some(StringAlt { tag, state: start.id(), min: atom.min, max: atom.max })
+                })
+                .collect()
+        });
+        self.string_state(&alts, State { a: 0, b: 0, c: 0, ..state }, 0, 0)
+    }
+
+    /// The situation after `{`.
+    pub(super) fn object_opening(&self, goal: u32) -> Option<u32> {
+        self.object_openings.get_or(goal, || {
+            let atoms = self.goal_atoms(goal, |typed| &typed.objects);
+            self.open_object(&atoms, self.goal(goal).position).map(|s| self.situations.intern(s))
+        })
+    }
+
+    /// The situation after `[`.
+    pub(super) fn array_opening(&self, goal: u32) -> Option<u32> {
+        self.array_openings.get_or(goal, || {
+            let atoms = self.goal_atoms(goal, |typed| &typed.arrays);
+            self.open_array(&atoms, self.goal(goal).position).map(|s| self.situations.intern(s))
+        })
+    }
+
+    /// The first byte of the shortest value that the goal allows, where that is a container.
+    pub(super) fn value_witness_byte(&self, goal: u32) -> Option<u8> {
+        let form = self.goal(goal).forms.iter().copied().min_by_key(|form| self.cost(*form))?;
+        match self.cheapest_of(form)? {
+            Cheapest::Array(_) => Some(b'['),
+            Cheapest::Object(_) => Some(b'{'),
+            _ => None,
+        }
+    }
+}

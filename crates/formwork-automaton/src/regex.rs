@@ -1,0 +1,86 @@
+//! A regular expression over the whole text as an automaton.
+
+use formwork_grammar::Regex;
+
+use crate::automaton::{Automaton, Key, State, Step, Witness};
+use crate::char_class::CharClass;
+use crate::error::CompileError;
+use crate::frames::{FrameId, Frames};
+use crate::json::Spelling;
+use crate::lang::{Anchor, LangLimits, LangState, Langs};
+use crate::symbol::Symbol;
+
+/// The automaton of a regular expression that the whole text must match: the smallest use of the engine, without frames.
+///
+/// ```
+/// use formwork_automaton::{Automaton, Frames, RegexAutomaton, Spelling};
+/// use formwork_grammar::Regex;
+/// let automaton = RegexAutomaton::new(&Regex::parse_rust("[a-z]{3}")?, Spelling::default())?;
+/// let mut seq = Frames::new();
+/// let start = automaton.start(&mut seq);
+/// assert_eq!(automaton.witness(&seq, start).cost(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct RegexAutomaton {
+    langs: Langs,
+    start: LangState,
+    horizon: u32,
+}
+
+impl RegexAutomaton {
+    /// Makes the automaton, for texts that the given bytes can spell.
+    ///
+    /// # Errors
+    /// An expression without an automaton (a look-around in a loop, repeats that unroll too far), or one that no text matches.
+    pub fn new(regex: &Regex, spelling: Spelling) -> Result<Self, CompileError> {
+        let langs = Langs::new(spelling.alphabet, LangLimits::default());
+        let lang = langs.regex(regex, Anchor::Full).map_err(|e| CompileError::pattern("", &e))?;
+        let start = langs.start(lang).ok_or_else(CompileError::empty_regex)?;
+        Ok(Self { langs, start, horizon: spelling.longest_token })
+    }
+}
+
+impl Automaton for RegexAutomaton {
+    fn start(&self, _seq: &mut Frames) -> State {
+        State { id: 0, a: 0, b: 0, c: self.start.id(), frame: FrameId::NONE }
+    }
+
+    fn step(&self, _seq: &mut Frames, state: State, symbol: Symbol) -> Step {
+        let Symbol::Byte(byte) = symbol else { return Step::Dead };
+        match self.langs.step(LangState::from_id(state.c), byte) {
+            Some(next) => Step::To(State { c: next.id(), ..state }),
+            None => Step::Dead,
+        }
+    }
+
+    fn is_accepting(&self, _seq: &Frames, state: State) -> bool {
+        self.langs.is_accepting(LangState::from_id(state.c))
+    }
+
+    fn witness(&self, _seq: &Frames, state: State) -> Witness {
+        let rest = self.langs.completion(LangState::from_id(state.c), 0, None).unwrap_or_default();
+        Witness { symbols: rest.into_iter().map(Symbol::Byte).collect() }
+    }
+
+    fn witness_cost(&self, _seq: &Frames, state: State) -> usize {
+        self.langs.shortest(LangState::from_id(state.c)) as usize
+    }
+
+    fn signature(&self, _seq: &Frames, state: State, _depth: usize) -> Key {
+        Key::from_slice(&[state.c])
+    }
+
+    fn safe_chars(&self, _seq: &Frames, state: State, class: CharClass) -> u32 {
+        let state = LangState::from_id(state.c);
+        if self.langs.at_char_boundary(state) { self.langs.safe_chars(state, class) } else { 0 }
+    }
+
+    fn horizon(&self) -> u32 {
+        self.horizon
+    }
+
+    fn undecided(&self) -> u64 {
+        self.langs.undecided()
+    }
+}

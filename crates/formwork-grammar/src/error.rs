@@ -1,0 +1,165 @@
+//! What is wrong with a constraint's text, where, and what to do about it.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// Why a schema was refused.
+///
+/// ```
+/// let error = formwork_grammar::parse_schema(r#"{"type": "strnig"}"#, &Default::default()).unwrap_err();
+/// assert_eq!(error.code(), "invalid_keyword");
+/// assert_eq!(error.pointer(), Some("/type"));
+/// ```
+#[derive(Debug)]
+pub struct Error(Box<Kind>);
+
+/// Where in the text an error stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A JSON pointer into the schema.
+    Pointer(String),
+    /// A line and a column, both from 1.
+    LineColumn(usize, usize),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pointer(p) if p.is_empty() => f.write_str("at the schema's root"),
+            Self::Pointer(p) => write!(f, "at {p}"),
+            Self::LineColumn(line, column) => write!(f, "at line {line}, column {column}"),
+        }
+    }
+}
+
+#[derive(Debug, Error)]
+enum Kind {
+    #[error("the schema is not JSON at line {line}, column {column}: {reason}")]
+    NotJson { line: usize, column: usize, reason: String, place: Place },
+    #[error("the schema {place} is {found}, but a schema is an object or a boolean")]
+    NotASchema { place: Place, found: &'static str },
+    #[error("`{keyword}` {place} is not valid: {reason}")]
+    InvalidKeyword { place: Place, keyword: String, reason: String },
+    #[error("`{keyword}` {place} is not supported: {reason}")]
+    UnsupportedKeyword { place: Place, keyword: String, reason: String },
+    #[error("the pattern {place} can't be used: {reason}")]
+    Pattern { place: Place, reason: String, code: &'static str },
+    #[error("`$ref` {place} points to {target:?}, {reason}")]
+    UnresolvedReference { place: Place, target: String, reason: String },
+    #[error("the references {cycle} lead back to themselves without reading anything, so they mean nothing")]
+    ReferenceCycle { place: Place, cycle: String },
+    #[error("the schema {place} exceeds the limit `{limit}` ({value})")]
+    Limit { place: Place, limit: &'static str, value: u64 },
+}
+
+impl Error {
+    /// A stable name for the kind of error, in `snake_case`.
+    pub fn code(&self) -> &'static str {
+        match &*self.0 {
+            Kind::NotJson { .. } => "not_json",
+            Kind::NotASchema { .. } => "not_a_schema",
+            Kind::InvalidKeyword { .. } => "invalid_keyword",
+            Kind::UnsupportedKeyword { .. } => "unsupported_keyword",
+            Kind::Pattern { code, .. } => code,
+            Kind::UnresolvedReference { .. } => "unresolved_reference",
+            Kind::ReferenceCycle { .. } => "reference_cycle",
+            Kind::Limit { .. } => "limit_exceeded",
+        }
+    }
+
+    /// Where the fault stands.
+    pub fn place(&self) -> &Place {
+        match &*self.0 {
+            Kind::NotJson { place, .. }
+            | Kind::NotASchema { place, .. }
+            | Kind::InvalidKeyword { place, .. }
+            | Kind::UnsupportedKeyword { place, .. }
+            | Kind::Pattern { place, .. }
+            | Kind::UnresolvedReference { place, .. }
+            | Kind::ReferenceCycle { place, .. }
+            | Kind::Limit { place, .. } => place,
+        }
+    }
+
+    /// The JSON pointer of the fault, where it has one.
+    pub fn pointer(&self) -> Option<&str> {
+        match self.place() {
+            Place::Pointer(p) => Some(p),
+            Place::LineColumn(..) => None,
+        }
+    }
+
+    /// A way out, where one is known.
+    pub fn help(&self) -> Option<&'static str> {
+        match &*self.0 {
+            Kind::UnsupportedKeyword { .. } => {
+                Some("remove the keyword, or set `lenient` to leave it to the validation of the result")
+            }
+            Kind::UnresolvedReference { .. } => {
+                Some("references are resolved inside the schema only: put the target under `$defs`")
+            }
+            Kind::Limit { .. } => Some("raise the limit in `limits`, or simplify the schema"),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn not_json(error: &serde_json::Error) -> Self {
+        let text = error.to_string();
+        let reason = text.split(" at line ").next().unwrap_or(&text).to_owned();
+        let (line, column) = (error.line(), error.column());
+        Self(Box::new(Kind::NotJson { line, column, reason, place: Place::LineColumn(line, column) }))
+    }
+
+    pub(crate) fn not_a_schema(pointer: &str, found: &'static str) -> Self {
+        Self(Box::new(Kind::NotASchema { place: Place::Pointer(pointer.to_owned()), found }))
+    }
+
+    pub(crate) fn invalid(pointer: &str, keyword: &str, reason: impl Into<String>) -> Self {
+        Self(Box::new(Kind::InvalidKeyword {
+            place: Place::Pointer(pointer.to_owned()),
+            keyword: keyword.to_owned(),
+            reason: reason.into(),
+        }))
+    }
+
+    pub(crate) fn unsupported(pointer: &str, keyword: &str, reason: impl Into<String>) -> Self {
+        Self(Box::new(Kind::UnsupportedKeyword {
+            place: Place::Pointer(pointer.to_owned()),
+            keyword: keyword.to_owned(),
+            reason: reason.into(),
+        }))
+    }
+
+    pub(crate) fn pattern(pointer: &str, code: &'static str, reason: String) -> Self {
+        Self(Box::new(Kind::Pattern { place: Place::Pointer(pointer.to_owned()), reason, code }))
+    }
+
+    pub(crate) fn unresolved(pointer: &str, target: &str, reason: &str) -> Self {
+        Self(Box::new(Kind::UnresolvedReference {
+            place: Place::Pointer(pointer.to_owned()),
+            target: target.to_owned(),
+            reason: reason.to_owned(),
+        }))
+    }
+
+    pub(crate) fn cycle(pointers: &[&str]) -> Self {
+        let named: Vec<String> = pointers.iter().map(|p| format!("#{p}")).collect();
+        Self(Box::new(Kind::ReferenceCycle {
+            place: Place::Pointer(pointers.first().copied().unwrap_or_default().to_owned()),
+            cycle: named.join(" → "),
+        }))
+    }
+
+    pub(crate) fn limit(pointer: &str, limit: &'static str, value: u64) -> Self {
+        Self(Box::new(Kind::Limit { place: Place::Pointer(pointer.to_owned()), limit, value }))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Error {}

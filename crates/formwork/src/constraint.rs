@@ -1,0 +1,112 @@
+//! A constraint: what was read from a schema or a regular expression, before it meets a vocabulary.
+
+use std::sync::Arc;
+
+use formwork_automaton::{ByteSet, JsonAutomaton, RegexAutomaton, Spelling};
+use formwork_grammar::{Numbers, Regex, Relaxed, Schema, SchemaOptions, Warning, parse_schema, schema_from_value};
+use formwork_mask::{CompiledConstraint, Vocabulary};
+use serde_json::Value;
+
+use crate::error::Error;
+
+/// A checked constraint. Compiling it with a [`Vocabulary`] gives what masks come from.
+///
+/// ```
+/// use formwork::Constraint;
+/// assert!(Constraint::regex("[0-9]{4}-[0-9]{2}").is_ok());
+/// assert_eq!(Constraint::regex("[0-9").unwrap_err().code(), "regex_syntax");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Constraint(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Schema { schema: Box<Schema>, options: Box<SchemaOptions> },
+    Regex(Regex),
+}
+
+impl Constraint {
+    /// A JSON Schema with the default options.
+    ///
+    /// # Errors
+    /// See [`Constraint::json_schema_with`].
+    pub fn json_schema(schema: &Value) -> Result<Self, Error> {
+        Self::json_schema_with(schema, &SchemaOptions::default())
+    }
+
+    /// A JSON Schema.
+    ///
+    /// # Errors
+    /// A keyword with a wrong value, one that can't be enforced, a reference that leads nowhere: each with its JSON pointer.
+    pub fn json_schema_with(schema: &Value, options: &SchemaOptions) -> Result<Self, Error> {
+        supported(options)?;
+        let schema = Box::new(schema_from_value(schema, options)?);
+        Ok(Self(Kind::Schema { schema, options: Box::new(options.clone()) }))
+    }
+
+    /// A JSON Schema's text.
+    ///
+    /// # Errors
+    /// Also where the text is not JSON, with line and column.
+    pub fn json_schema_text(text: &str, options: &SchemaOptions) -> Result<Self, Error> {
+        supported(options)?;
+        let schema = Box::new(parse_schema(text, options)?);
+        Ok(Self(Kind::Schema { schema, options: Box::new(options.clone()) }))
+    }
+
+    /// A regular expression in the dialect of the `regex` crate, which the whole text must match.
+    ///
+    /// # Errors
+    /// An expression that can't be read, with its place.
+    pub fn regex(pattern: &str) -> Result<Self, Error> {
+        Ok(Self(Kind::Regex(Regex::parse_rust(pattern)?)))
+    }
+
+    /// Keywords of the schema that are not enforced, only validated afterwards: empty unless the options are lenient.
+    pub fn relaxed(&self) -> &[Relaxed] {
+        match &self.0 {
+            Kind::Schema { schema, .. } => schema.relaxed(),
+            Kind::Regex(_) => &[],
+        }
+    }
+
+    /// What looks like a mistake in the schema but is legal.
+    pub fn warnings(&self) -> &[Warning] {
+        match &self.0 {
+            Kind::Schema { schema, .. } => schema.warnings(),
+            Kind::Regex(_) => &[],
+        }
+    }
+
+    /// Compiles for a vocabulary. The result is cheap to clone and shared by threads.
+    ///
+    /// # Errors
+    /// A constraint that no text satisfies, or none that the vocabulary can spell; a pattern without an automaton; a limit exceeded.
+    pub fn compile(&self, vocabulary: &Vocabulary) -> Result<CompiledConstraint, Error> {
+        let words = vocabulary.single_bytes();
+        let alphabet: ByteSet =
+            (0..=u8::MAX).filter(|b| words[usize::from(b >> 6)] >> (b & 63) & 1 == 1).collect();
+        let longest_token = u32::try_from(vocabulary.longest_token()).unwrap_or(u32::MAX);
+        let automaton = self.automaton(Spelling { alphabet, longest_token })?;
+        Ok(CompiledConstraint::new(automaton, vocabulary)?)
+    }
+
+    /// The automaton alone, for texts that the given bytes can spell.
+    ///
+    /// # Errors
+    /// As [`Constraint::compile`].
+    pub fn automaton(&self, spelling: Spelling) -> Result<Arc<dyn formwork_automaton::Automaton>, Error> {
+        Ok(match &self.0 {
+            Kind::Schema { schema, options } => Arc::new(JsonAutomaton::new((**schema).clone(), options, spelling)?),
+            Kind::Regex(regex) => Arc::new(RegexAutomaton::new(regex, spelling)?),
+        })
+    }
+}
+
+/// Refuses options that exist but are not enforced yet.
+fn supported(options: &SchemaOptions) -> Result<(), Error> {
+    match options.numbers {
+        Numbers::Plain => Ok(()),
+        Numbers::Any => Err(Error::option("numbers", "\"any\" is not supported yet; \"plain\" is")),
+    }
+}
