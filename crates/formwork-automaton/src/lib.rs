@@ -4,10 +4,19 @@
 
 mod automaton;
 mod char_class;
+mod error;
 mod frames;
+mod interner;
+mod json;
+mod lang;
+mod regex;
 mod symbol;
 
 pub use automaton::{Automaton, Key, LimitKind, State, Step, Witness};
 pub use char_class::CharClass;
+pub use error::CompileError;
 pub use frames::{Frame, FrameId, Frames, KeySet, Mark};
+pub use json::{JsonAutomaton, Spelling};
+pub use lang::{Anchor, ByteSet, Lang, LangError, LangLimits, LangState, Langs, Literals};
+pub use regex::RegexAutomaton;
 pub use symbol::{Symbol, TokenId};

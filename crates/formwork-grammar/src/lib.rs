@@ -2,6 +2,17 @@
 
 #![forbid(unsafe_code)]
 
+mod decimal;
+mod error;
+mod options;
 mod regex;
+mod schema;
 
-pub use regex::Regex;
+pub use regex::{Regex, RegexError};
+pub use decimal::Decimal;
+pub use error::{Error, Place};
+pub use options::{Draft, Escapes, Format, Limits, Numbers, PropertyOrder, SchemaOptions, Whitespace};
+pub use schema::{
+    Applicator, ArrayRules, Bound, Keywords, Node, NodeId, NodeKind, NumberRules, ObjectRules, Relaxed, Schema,
+    StringRules, Type, TypeSet, Warning, parse_schema, schema_from_value,
+};

@@ -1,6 +1,6 @@
 //! Forms: what a value must satisfy, as hash-consed conjunctions and disjunctions of subschemas.
 
-use formwork_grammar::NodeId;
+use formwork_grammar::{NodeId, NodeKind};
 use serde_json::Value;
 
 use super::JsonAutomaton;
@@ -30,11 +30,9 @@ impl JsonAutomaton {
     }
 
     pub(super) fn node_form(&self, node: NodeId) -> FormId {
-        use formwork_grammar::NodeKind;
         match self.schema.node(node).kind {
             NodeKind::Always => self.form(Form::True),
-            NodeKind::Never => self.form(Form::False),
-            NodeKind::Keywords(_) => self.form(Form::Node(node)),
+            NodeKind::Never | NodeKind::Keywords(_) => self.form(Form::Node(node)),
         }
     }
 
@@ -49,6 +47,8 @@ impl JsonAutomaton {
             match self.forms.get(id.0) {
                 Form::True => {}
                 Form::False => return id,
+                // `false` keeps its place in the schema, to be named where nothing can satisfy it.
+                Form::Node(node) if matches!(self.schema.node(*node).kind, NodeKind::Never) => return id,
                 Form::And(inner) => parts.extend(inner),
                 Form::Node(_) | Form::Value(_) => parts.push(id),
             }

@@ -1,0 +1,328 @@
+//! Languages of Unicode texts as lazily built byte automata: regular expressions, finite sets, and their boolean algebra.
+
+mod byte_classes;
+mod byte_set;
+mod compile;
+mod count;
+mod derive;
+mod error;
+mod formula;
+mod lengths;
+mod literals;
+mod program;
+mod safe;
+mod search;
+mod spelling;
+mod spellings;
+mod states;
+mod store;
+#[cfg(test)]
+mod tests;
+mod utf8;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use formwork_grammar::Regex;
+
+use compile::Frame;
+use count::CountMemo;
+use formula::{Formula, FormulaId, NO, YES};
+use lengths::LengthMemo;
+use program::Unit;
+use states::{State, States};
+use store::{Atom, Store};
+use utf8::BOUNDARY;
+
+pub use byte_set::ByteSet;
+pub use error::LangError;
+pub use literals::Literals;
+
+/// A set of Unicode texts, as an id in its [`Langs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lang(FormulaId);
+
+/// A state of a language's automaton, as an id in its [`Langs`]. Some completion of it is accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LangState(u32);
+
+impl LangState {
+    /// The id as a number.
+    pub const fn id(self) -> u32 {
+        self.0
+    }
+
+    /// The state with this id, which [`LangState::id`] gave for the same [`Langs`].
+    pub const fn from_id(id: u32) -> Self {
+        Self(id)
+    }
+}
+
+/// What of a text a pattern has to match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Anchor {
+    /// All of it.
+    Full,
+    /// Some part of it, as JSON Schema's `pattern` does.
+    Search,
+}
+
+/// Bounds on what the automata may grow to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LangLimits {
+    /// States of all automata together.
+    pub max_states: usize,
+    /// Nodes that one pattern may unroll to.
+    pub max_nfa: usize,
+    /// States that one question of liveness or length may look at.
+    pub max_search: usize,
+}
+
+impl Default for LangLimits {
+    fn default() -> Self {
+        Self {
+            max_states: 1 << 22,
+            max_nfa: 1 << 17,
+            max_search: 1 << 16,
+        }
+    }
+}
+
+/// A store of languages and their states. It only grows, is shared by threads, and known transitions are read without a lock.
+///
+/// A language is a boolean formula over patterns and finite sets; a state is what is left of it after some bytes. Texts are
+/// valid UTF-8 and spelled with the store's alphabet; no other byte ever leads to a state.
+///
+/// ```
+/// use formwork_automaton::{Anchor, ByteSet, LangLimits, Langs};
+/// use formwork_grammar::Regex;
+/// let langs = Langs::new(ByteSet::all(), LangLimits::default());
+/// let hex = langs.regex(&Regex::parse_ecma("^[0-9a-f]+$")?, Anchor::Search)?;
+/// let no_digit = langs.not(langs.regex(&Regex::parse_ecma("[0-9]")?, Anchor::Search)?);
+/// let both = langs.and(hex, no_digit);
+/// assert!(langs.contains(both, "cafe") && !langs.contains(both, "c4fe"));
+/// let start = langs.start(both).unwrap();
+/// assert_eq!(langs.step(start, b'7'), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Langs {
+    alphabet: ByteSet,
+    limits: LangLimits,
+    states: States,
+    store: Mutex<Store>,
+    lengths: Mutex<LengthMemo>,
+    counts: Mutex<CountMemo>,
+    undecided: AtomicU64,
+}
+
+impl Langs {
+    /// An empty store whose texts are spelled with the bytes of `alphabet`.
+    pub fn new(alphabet: ByteSet, limits: LangLimits) -> Self {
+        Self {
+            alphabet,
+            limits,
+            states: States::default(),
+            store: Mutex::new(Store::new(alphabet, limits)),
+            lengths: Mutex::default(),
+            counts: Mutex::default(),
+            undecided: AtomicU64::new(0),
+        }
+    }
+
+    /// What a panic elsewhere left behind is still consistent: tables are only appended to.
+    fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Every text.
+    #[expect(clippy::unused_self, reason = "languages belong to a store")]
+    pub fn any(&self) -> Lang {
+        Lang(YES)
+    }
+
+    /// No text.
+    #[expect(clippy::unused_self, reason = "languages belong to a store")]
+    pub fn none(&self) -> Lang {
+        Lang(NO)
+    }
+
+    /// A finite set of texts. Those that the alphabet can't spell are left out.
+    pub fn literals<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Lang {
+        let literals = Literals::new(texts, &self.alphabet);
+        Lang(self.store().literals(literals))
+    }
+
+    /// The texts that a pattern matches. The same pattern is compiled once.
+    ///
+    /// # Errors
+    /// Where a look-around can't be turned into an automaton, or repeats unroll beyond [`LangLimits::max_nfa`].
+    pub fn regex(&self, re: &Regex, anchor: Anchor) -> Result<Lang, LangError> {
+        let frame = match anchor {
+            Anchor::Full => Frame::Exact,
+            Anchor::Search => Frame::Anywhere,
+        };
+        self.store().pattern(re, frame).map(Lang)
+    }
+
+    /// Texts in both. A finite set stays one.
+    pub fn and(&self, a: Lang, b: Lang) -> Lang {
+        for (finite, other) in [(a, b), (b, a)] {
+            if let Some(texts) = self.literal_set(finite) {
+                let kept: Vec<&str> = texts
+                    .iter()
+                    .filter(|text| self.contains(other, text))
+                    .collect();
+                return if kept.len() == texts.len() {
+                    finite
+                } else {
+                    self.literals(kept)
+                };
+            }
+        }
+        Lang(self.store().and(&[a.0, b.0]))
+    }
+
+    /// Texts in either. Two finite sets become one.
+    pub fn or(&self, a: Lang, b: Lang) -> Lang {
+        if let (Some(a), Some(b)) = (self.literal_set(a), self.literal_set(b)) {
+            return self.literals(a.iter().chain(b.iter()));
+        }
+        Lang(self.store().or(&[a.0, b.0]))
+    }
+
+    /// All texts that are not in it.
+    pub fn not(&self, a: Lang) -> Lang {
+        Lang(self.store().not(a.0))
+    }
+
+    /// Texts of `a` that are not in `b`.
+    pub fn minus(&self, a: Lang, b: Lang) -> Lang {
+        self.and(a, self.not(b))
+    }
+
+    /// Whether no text is in it.
+    pub fn is_empty(&self, a: Lang) -> bool {
+        self.start(a).is_none()
+    }
+
+    /// Whether no text is in both.
+    pub fn is_disjoint(&self, a: Lang, b: Lang) -> bool {
+        self.is_empty(self.and(a, b))
+    }
+
+    /// Whether a text is in it.
+    pub fn contains(&self, a: Lang, text: &str) -> bool {
+        let mut state = self.start(a);
+        for byte in text.bytes() {
+            state = state.and_then(|s| self.step(s, byte));
+        }
+        state.is_some_and(|s| self.is_accepting(s))
+    }
+
+    /// The texts, where the language is a plain finite set (not empty, and not made with a pattern or complement alone).
+    pub fn literal_set(&self, a: Lang) -> Option<Literals> {
+        let store = self.store();
+        match *store.formulas.get(a.0) {
+            Formula::Literals { atom, range } if range.depth == 0 => {
+                match store.atoms.get(atom as usize) {
+                    Some(Atom::Literals { literals, .. }) => Some(literals.clone()),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The state before the first byte; `None` where no text is in the language.
+    pub fn start(&self, a: Lang) -> Option<LangState> {
+        let mut store = self.store();
+        let id = self.states.intern(&mut store, a.0, BOUNDARY)?;
+        self.states.is_live(&mut store, id).then_some(LangState(id))
+    }
+
+    /// The state after one more byte; `None` where no completion exists.
+    #[inline]
+    pub fn step(&self, s: LangState, byte: u8) -> Option<LangState> {
+        let state = self.states.get(s.0)?;
+        self.step_class(s.0, state, state.classes.class(byte))
+            .map(LangState)
+    }
+
+    #[inline]
+    fn step_class(&self, id: u32, state: &State, class: u8) -> Option<u32> {
+        match States::known(state, class) {
+            Some(known) => known,
+            None => self.states.live_edge(&mut self.store(), id, class),
+        }
+    }
+
+    /// Whether the text so far is in the language.
+    #[inline]
+    pub fn is_accepting(&self, s: LangState) -> bool {
+        self.states.get(s.0).is_some_and(|state| state.accepting)
+    }
+
+    /// Whether the bytes so far end with a whole character.
+    #[inline]
+    pub fn at_char_boundary(&self, s: LangState) -> bool {
+        self.states
+            .get(s.0)
+            .is_some_and(|state| state.utf8 == BOUNDARY)
+    }
+
+    /// Whether every completion is accepted (a sufficient check: `false` says nothing).
+    #[inline]
+    pub fn is_universal(&self, s: LangState) -> bool {
+        self.states.get(s.0).is_some_and(State::is_universal)
+    }
+
+    /// Bytes to the nearest accepting state.
+    pub fn shortest(&self, s: LangState) -> u32 {
+        self.distance(s, Unit::Bytes)
+    }
+
+    /// The fewest further characters to an accepting state. In the middle of a character, that one was counted at its first
+    /// byte.
+    pub fn chars_to_accept(&self, s: LangState) -> u32 {
+        self.distance(s, Unit::Chars)
+    }
+
+    fn distance(&self, s: LangState, unit: Unit) -> u32 {
+        match self.states.known_distance(s.0, unit) {
+            Some(known) => known,
+            None => self.states.distance(&mut self.store(), s.0, unit),
+        }
+    }
+
+    /// The first byte of a shortest completion, the most readable where several begin one; `None` in an accepting state.
+    pub fn shortest_next(&self, s: LangState) -> Option<u8> {
+        self.states.shortest_next(&mut self.store(), s.0)
+    }
+
+    /// How often a limit left a question undecided, which was then answered with "no completion".
+    pub fn undecided(&self) -> u64 {
+        self.undecided.load(Ordering::Relaxed) + self.store().undecided
+    }
+
+    fn note_undecided(&self) {
+        self.undecided.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Bytes held on the heap, roughly.
+    pub fn heap_bytes(&self) -> usize {
+        let lengths = self
+            .lengths
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .heap_bytes();
+        let counts = self
+            .counts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .len()
+            * 16;
+        self.states.heap_bytes() + self.store().heap_bytes() + lengths + counts
+    }
+}

@@ -1,0 +1,73 @@
+//! A set of bytes.
+
+/// A set of bytes, as a bitset.
+///
+/// ```
+/// use formwork_automaton::ByteSet;
+/// let mut set = ByteSet::all();
+/// set.remove(0);
+/// assert!(set.contains(b'a') && !set.contains(0));
+/// assert_eq!(set.len(), 255);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ByteSet([u64; 4]);
+
+impl ByteSet {
+    /// The empty set.
+    pub const fn empty() -> Self {
+        Self([0; 4])
+    }
+
+    /// All 256 bytes.
+    pub const fn all() -> Self {
+        Self([u64::MAX; 4])
+    }
+
+    /// Whether a byte is in the set.
+    pub const fn contains(&self, byte: u8) -> bool {
+        self.0[(byte >> 6) as usize] >> (byte & 63) & 1 == 1
+    }
+
+    /// Adds a byte.
+    pub const fn insert(&mut self, byte: u8) {
+        self.0[(byte >> 6) as usize] |= 1 << (byte & 63);
+    }
+
+    /// Takes a byte out.
+    pub const fn remove(&mut self, byte: u8) {
+        self.0[(byte >> 6) as usize] &= !(1 << (byte & 63));
+    }
+
+    /// Adds the bytes `first..=last`.
+    pub fn insert_range(&mut self, first: u8, last: u8) {
+        for byte in first..=last {
+            self.insert(byte);
+        }
+    }
+
+    /// How many bytes are in the set.
+    pub const fn len(&self) -> usize {
+        let [a, b, c, d] = self.0;
+        (a.count_ones() + b.count_ones() + c.count_ones() + d.count_ones()) as usize
+    }
+
+    /// Whether no byte is in the set.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes in the set, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
+        (0..=u8::MAX).filter(|&b| self.contains(b))
+    }
+}
+
+impl FromIterator<u8> for ByteSet {
+    fn from_iter<I: IntoIterator<Item = u8>>(bytes: I) -> Self {
+        let mut set = Self::empty();
+        for byte in bytes {
+            set.insert(byte);
+        }
+        set
+    }
+}

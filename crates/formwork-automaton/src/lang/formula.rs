@@ -1,0 +1,140 @@
+//! Boolean formulas over the states of single automata, each kept once: a state of the algebra is one of them.
+
+use rustc_hash::FxHashMap;
+
+use super::literals::Range;
+use super::program::Thread;
+
+/// Index of a formula in its [`Formulas`].
+pub(super) type FormulaId = u32;
+/// Index of a pattern or a literal set.
+pub(super) type AtomId = u32;
+/// Index of a partition of the bytes.
+pub(super) type ClassesId = u32;
+
+/// No completion is accepted.
+pub(super) const NO: FormulaId = 0;
+/// Every completion is accepted.
+pub(super) const YES: FormulaId = 1;
+
+/// What decides about the rest of the text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Formula {
+    No,
+    Yes,
+    /// The threads of one pattern, sorted; and the states of its look-behinds' observers.
+    Pattern {
+        atom: AtomId,
+        threads: Box<[Thread]>,
+        observers: Box<[FormulaId]>,
+    },
+    Literals {
+        atom: AtomId,
+        range: Range,
+    },
+    And(Box<[FormulaId]>),
+    Or(Box<[FormulaId]>),
+    Not(FormulaId),
+}
+
+/// What is known of a formula as soon as it exists.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
+    /// Whether the empty completion is accepted.
+    pub(super) accepts: bool,
+    /// Whether the distances are exact, not only lower bounds.
+    pub(super) exact: bool,
+    /// Bytes to the nearest accepting state.
+    pub(super) bytes: u32,
+    /// Characters to it.
+    pub(super) chars: u32,
+    /// The bytes it can't tell apart.
+    pub(super) classes: ClassesId,
+}
+
+/// The formulas of a store.
+#[derive(Debug)]
+pub(super) struct Formulas {
+    list: Vec<(Formula, Facts)>,
+    known: FxHashMap<Formula, FormulaId>,
+}
+
+impl Formulas {
+    pub(super) fn new(base: ClassesId) -> Self {
+        let facts = |accepts, distance| Facts {
+            accepts,
+            exact: true,
+            bytes: distance,
+            chars: distance,
+            classes: base,
+        };
+        let mut this = Self {
+            list: Vec::new(),
+            known: FxHashMap::default(),
+        };
+        this.insert(Formula::No, facts(false, u32::MAX));
+        this.insert(Formula::Yes, facts(true, 0));
+        this
+    }
+
+    pub(super) fn get(&self, id: FormulaId) -> &Formula {
+        &self.list[id as usize].0
+    }
+
+    pub(super) fn facts(&self, id: FormulaId) -> Facts {
+        self.list[id as usize].1
+    }
+
+    pub(super) fn find(&self, formula: &Formula) -> Option<FormulaId> {
+        self.known.get(formula).copied()
+    }
+
+    pub(super) fn insert(&mut self, formula: Formula, facts: Facts) -> FormulaId {
+        let id = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        self.list.push((formula.clone(), facts));
+        self.known.insert(formula, id);
+        id
+    }
+
+    /// The operands of an `And` or `Or`, flattened, sorted, without doubles or neutral ones; `None` where one of them, or
+    /// one beside its complement, decides alone.
+    pub(super) fn operands(&self, parts: &[FormulaId], and: bool) -> Option<Vec<FormulaId>> {
+        let (neutral, decisive) = if and { (YES, NO) } else { (NO, YES) };
+        let mut flat = Vec::with_capacity(parts.len());
+        for &part in parts {
+            match self.get(part) {
+                Formula::And(inner) if and => flat.extend_from_slice(inner),
+                Formula::Or(inner) if !and => flat.extend_from_slice(inner),
+                _ if part == decisive => return None,
+                _ if part == neutral => {}
+                _ => flat.push(part),
+            }
+        }
+        flat.sort_unstable();
+        flat.dedup();
+        let contradicts = |part: &FormulaId| match self.get(*part) {
+            Formula::Not(inner) => flat.binary_search(inner).is_ok(),
+            _ => false,
+        };
+        if flat.len() > 1 && flat.iter().any(contradicts) {
+            return None;
+        }
+        Some(flat)
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        let boxed = |formula: &Formula| match formula {
+            Formula::Pattern {
+                threads, observers, ..
+            } => threads.len() * 8 + observers.len() * 4,
+            Formula::And(parts) | Formula::Or(parts) => parts.len() * 4,
+            _ => 0,
+        };
+        let own: usize = self
+            .list
+            .iter()
+            .map(|(formula, _)| 2 * boxed(formula))
+            .sum();
+        own + self.list.len() * (2 * size_of::<Formula>() + size_of::<Facts>() + 8)
+    }
+}

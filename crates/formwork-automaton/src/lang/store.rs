@@ -1,0 +1,348 @@
+//! What building needs a lock for: patterns, formulas, and which state is which.
+
+use std::sync::Arc;
+
+use formwork_grammar::Regex;
+use rustc_hash::FxHashMap;
+
+use super::LangLimits;
+use super::byte_classes::ByteClasses;
+use super::byte_set::ByteSet;
+use super::compile::{self, Frame};
+use super::error::LangError;
+use super::formula::{AtomId, ClassesId, Facts, Formula, FormulaId, Formulas, NO, YES};
+use super::literals::{Literals, Range};
+use super::program::{Program, Thread, Unit};
+use super::spellings::Spellings;
+use super::utf8::{self, POSITIONS};
+
+/// One thing that formulas are made of.
+#[derive(Debug)]
+pub(super) enum Atom {
+    Pattern {
+        program: Arc<Program>,
+        classes: ClassesId,
+    },
+    Literals {
+        literals: Literals,
+        classes: ClassesId,
+    },
+}
+
+/// Everything behind the lock.
+#[derive(Debug)]
+pub(super) struct Store {
+    pub(super) limits: LangLimits,
+    pub(super) to_boundary: [u32; POSITIONS],
+    pub(super) bytes_per_char: u32,
+    pub(super) spellings: Spellings,
+    pub(super) atoms: Vec<Atom>,
+    pub(super) formulas: Formulas,
+    partitions: Vec<Arc<ByteClasses>>,
+    partition_ids: FxHashMap<Arc<ByteClasses>, ClassesId>,
+    joins: FxHashMap<(ClassesId, ClassesId), ClassesId>,
+    patterns: FxHashMap<(Regex, Frame), Result<FormulaId, LangError>>,
+    literal_sets: FxHashMap<Literals, FormulaId>,
+    /// Which state stands for which formula and place in a character.
+    pub(super) states: FxHashMap<(FormulaId, utf8::Utf8), u32>,
+    pub(super) undecided: u64,
+}
+
+impl Store {
+    pub(super) fn new(alphabet: ByteSet, limits: LangLimits) -> Self {
+        let to_boundary = utf8::bytes_to_boundary(&alphabet);
+        let spellings = Spellings::new(alphabet);
+        let base = Arc::new(spellings.base().clone());
+        Self {
+            limits,
+            to_boundary,
+            bytes_per_char: utf8::bytes_per_char(&alphabet, &to_boundary),
+            spellings,
+            atoms: Vec::new(),
+            formulas: Formulas::new(0),
+            partitions: vec![Arc::clone(&base)],
+            partition_ids: FxHashMap::from_iter([(base, 0)]),
+            joins: FxHashMap::default(),
+            patterns: FxHashMap::default(),
+            literal_sets: FxHashMap::default(),
+            states: FxHashMap::default(),
+            undecided: 0,
+        }
+    }
+
+    pub(super) fn partition(&self, id: ClassesId) -> &Arc<ByteClasses> {
+        &self.partitions[id as usize]
+    }
+
+    fn intern_partition(&mut self, classes: ByteClasses) -> ClassesId {
+        let classes = Arc::new(classes);
+        if let Some(&id) = self.partition_ids.get(&classes) {
+            return id;
+        }
+        let id = ClassesId::try_from(self.partitions.len()).unwrap_or(ClassesId::MAX);
+        self.partitions.push(Arc::clone(&classes));
+        self.partition_ids.insert(classes, id);
+        id
+    }
+
+    fn join(&mut self, a: ClassesId, b: ClassesId) -> ClassesId {
+        match (a.min(b), a.max(b)) {
+            (a, b) if a == b || a == 0 => b,
+            pair => {
+                if let Some(&id) = self.joins.get(&pair) {
+                    return id;
+                }
+                let id = self.intern_partition(self.partition(pair.0).join(self.partition(pair.1)));
+                self.joins.insert(pair, id);
+                id
+            }
+        }
+    }
+
+    /// The formula before the first byte of a pattern in its frame.
+    pub(super) fn pattern(&mut self, regex: &Regex, frame: Frame) -> Result<FormulaId, LangError> {
+        let key = (regex.clone(), frame);
+        if let Some(known) = self.patterns.get(&key) {
+            return known.clone();
+        }
+        let result = self.compile(regex, frame);
+        self.patterns.insert(key, result.clone());
+        result
+    }
+
+    fn compile(&mut self, regex: &Regex, frame: Frame) -> Result<FormulaId, LangError> {
+        let compiled = compile::compile(regex, frame, &mut self.spellings, self.limits.max_nfa)?;
+        let mut observers = Vec::with_capacity(compiled.observers.len());
+        for observer in &compiled.observers {
+            observers.push(self.pattern(observer, Frame::Suffix)?);
+        }
+        let mut classes = self.spellings.base().clone();
+        for &spelling in &compiled.spellings {
+            classes = classes.join(self.spellings.all()[spelling as usize].classes());
+        }
+        let mut classes = self.intern_partition(classes);
+        for &observer in &observers {
+            classes = self.join(classes, self.formulas.facts(observer).classes);
+        }
+        let program = Arc::new(Program::new(
+            compiled.nodes,
+            compiled.loops,
+            compiled.start,
+            self.spellings.all(),
+            self.bytes_per_char,
+        ));
+        let atom = AtomId::try_from(self.atoms.len()).unwrap_or(AtomId::MAX);
+        let observers: Box<[FormulaId]> = observers.into();
+        self.atoms.push(Atom::Pattern {
+            program: Arc::clone(&program),
+            classes,
+        });
+        Ok(self.enter(atom, &program, observers))
+    }
+
+    /// The formula before the first byte of a finite set.
+    pub(super) fn literals(&mut self, literals: Literals) -> FormulaId {
+        if literals.is_empty() {
+            return NO;
+        }
+        if let Some(&known) = self.literal_sets.get(&literals) {
+            return known;
+        }
+        let classes = literals.classes(self.spellings.base());
+        let classes = self.intern_partition(classes);
+        let atom = AtomId::try_from(self.atoms.len()).unwrap_or(AtomId::MAX);
+        let range = Range::all(&literals);
+        self.atoms.push(Atom::Literals {
+            literals: literals.clone(),
+            classes,
+        });
+        let id = self.range(atom, range);
+        self.literal_sets.insert(literals, id);
+        id
+    }
+
+    pub(super) fn range(&mut self, atom: AtomId, range: Range) -> FormulaId {
+        let formula = Formula::Literals { atom, range };
+        if let Some(id) = self.formulas.find(&formula) {
+            return id;
+        }
+        let Some(Atom::Literals { literals, classes }) = self.atoms.get(atom as usize) else {
+            return NO;
+        };
+        let (bytes, chars) = range.distances(literals);
+        let accepts = range.is_accepting(literals);
+        let facts = Facts {
+            accepts,
+            exact: true,
+            bytes,
+            chars,
+            classes: *classes,
+        };
+        self.formulas.insert(formula, facts)
+    }
+
+    /// The formula for some threads of a pattern, sorted and without doubles.
+    pub(super) fn threads(
+        &mut self,
+        atom: AtomId,
+        threads: Box<[Thread]>,
+        observers: Box<[FormulaId]>,
+    ) -> FormulaId {
+        if threads.is_empty() {
+            return NO;
+        }
+        let Some(Atom::Pattern { program, .. }) = self.atoms.get(atom as usize) else {
+            return NO;
+        };
+        // Without a look-behind to come, what the observers saw no longer matters.
+        let matters = threads
+            .iter()
+            .any(|thread| program.looks_behind(thread.node()));
+        let observers = if matters { observers } else { Box::default() };
+        let formula = Formula::Pattern {
+            atom,
+            threads,
+            observers,
+        };
+        if let Some(id) = self.formulas.find(&formula) {
+            return id;
+        }
+        let (
+            Formula::Pattern { threads, .. },
+            Some(Atom::Pattern {
+                program, classes, ..
+            }),
+        ) = (&formula, self.atoms.get(atom as usize))
+        else {
+            return NO;
+        };
+        let spellings = self.spellings.all();
+        let distance = |unit| {
+            let of = |thread: &Thread| {
+                program.distance(
+                    *thread,
+                    unit,
+                    spellings,
+                    &self.to_boundary,
+                    self.bytes_per_char,
+                )
+            };
+            threads.iter().map(of).min().unwrap_or(u32::MAX)
+        };
+        let facts = Facts {
+            accepts: threads.first() == Some(&Thread::MATCH),
+            exact: program.plain,
+            bytes: distance(Unit::Bytes),
+            chars: distance(Unit::Chars),
+            classes: *classes,
+        };
+        self.formulas.insert(formula, facts)
+    }
+
+    pub(super) fn and(&mut self, parts: &[FormulaId]) -> FormulaId {
+        let Some(parts) = self.formulas.operands(parts, true) else {
+            return NO;
+        };
+        match *parts {
+            [] => return YES,
+            [one] => return one,
+            _ => {}
+        }
+        let formula = Formula::And(parts.clone().into());
+        if let Some(id) = self.formulas.find(&formula) {
+            return id;
+        }
+        let facts = self.combined(&parts, true);
+        if facts.bytes == u32::MAX {
+            return NO;
+        }
+        self.formulas.insert(formula, facts)
+    }
+
+    pub(super) fn or(&mut self, parts: &[FormulaId]) -> FormulaId {
+        let Some(parts) = self.formulas.operands(parts, false) else {
+            return YES;
+        };
+        match *parts {
+            [] => return NO,
+            [one] => return one,
+            _ => {}
+        }
+        let formula = Formula::Or(parts.clone().into());
+        if let Some(id) = self.formulas.find(&formula) {
+            return id;
+        }
+        let facts = self.combined(&parts, false);
+        self.formulas.insert(formula, facts)
+    }
+
+    fn combined(&mut self, parts: &[FormulaId], and: bool) -> Facts {
+        let mut all = Facts {
+            accepts: and,
+            exact: !and,
+            bytes: if and { 0 } else { u32::MAX },
+            chars: if and { 0 } else { u32::MAX },
+            classes: 0,
+        };
+        for &part in parts {
+            let facts = self.formulas.facts(part);
+            all.classes = self.join(all.classes, facts.classes);
+            all.exact &= facts.exact;
+            if and {
+                all.accepts &= facts.accepts;
+                all.bytes = all.bytes.max(facts.bytes);
+                all.chars = all.chars.max(facts.chars);
+            } else {
+                all.accepts |= facts.accepts;
+                all.bytes = all.bytes.min(facts.bytes);
+                all.chars = all.chars.min(facts.chars);
+            }
+        }
+        all
+    }
+
+    pub(super) fn not(&mut self, part: FormulaId) -> FormulaId {
+        match *self.formulas.get(part) {
+            Formula::No => return YES,
+            Formula::Yes => return NO,
+            Formula::Not(inner) => return inner,
+            _ => {}
+        }
+        let formula = Formula::Not(part);
+        if let Some(id) = self.formulas.find(&formula) {
+            return id;
+        }
+        let inner = self.formulas.facts(part);
+        let facts = Facts {
+            accepts: !inner.accepts,
+            exact: false,
+            bytes: u32::from(inner.accepts),
+            // A character begun was counted already, so none may be needed.
+            chars: 0,
+            classes: inner.classes,
+        };
+        self.formulas.insert(formula, facts)
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        let atoms: usize = self
+            .atoms
+            .iter()
+            .map(|atom| match atom {
+                Atom::Pattern { program, .. } => program.heap_bytes(),
+                Atom::Literals { literals, .. } => literals.heap_bytes(),
+            })
+            .sum();
+        let spellings: usize = self
+            .spellings
+            .all()
+            .iter()
+            .map(super::spelling::Spelling::heap_bytes)
+            .sum();
+        atoms
+            + spellings
+            + self.formulas.heap_bytes()
+            + self.partitions.len() * 700
+            + self.states.len() * 16
+    }
+}

@@ -1,0 +1,262 @@
+//! JSON Schema constraints: what they accept, byte by byte, and that no prefix is a dead end.
+
+use formwork_automaton::{Automaton, Frames, JsonAutomaton, Spelling, State, Step, Symbol};
+use formwork_grammar::{Escapes, PropertyOrder, SchemaOptions, Whitespace, schema_from_value};
+use serde_json::{Value, json};
+
+/// Reads a text to its end, or to the first byte that is not allowed.
+fn read(automaton: &JsonAutomaton, text: &str) -> Result<(Frames, State), usize> {
+    let mut seq = Frames::new();
+    let mut state = automaton.start(&mut seq);
+    for (at, byte) in text.bytes().enumerate() {
+        match automaton.step(&mut seq, state, Symbol::Byte(byte)) {
+            Step::To(next) => state = next,
+            Step::Dead | Step::Limit(_) => return Err(at),
+        }
+    }
+    Ok((seq, state))
+}
+
+fn compile(schema: &Value, options: &SchemaOptions) -> JsonAutomaton {
+    let checked = schema_from_value(schema, options).unwrap_or_else(|e| panic!("{schema}: {e}"));
+    JsonAutomaton::new(checked, options, Spelling::default()).unwrap_or_else(|e| panic!("{schema}: {e}"))
+}
+
+/// Follows the witness from a state, and gives the whole text.
+fn finish(automaton: &JsonAutomaton, mut seq: Frames, mut state: State, text: &str) -> Vec<u8> {
+    let witness = automaton.witness(&seq, state);
+    let mut whole = text.as_bytes().to_vec();
+    for symbol in witness.symbols {
+        let Symbol::Byte(byte) = symbol else { panic!("a special token in JSON") };
+        whole.push(byte);
+        match automaton.step(&mut seq, state, symbol) {
+            Step::To(next) => state = next,
+            other => panic!("{:?} after {text:?}: {other:?}", String::from_utf8_lossy(&whole)),
+        }
+    }
+    assert!(automaton.is_accepting(&seq, state), "{:?} is not whole", String::from_utf8_lossy(&whole));
+    whole
+}
+
+/// Holds a schema against whole texts, its own witnesses at every prefix, and the `jsonschema` crate.
+fn check_with(schema: &Value, options: &SchemaOptions, accepts: &[&str], rejects: &[&str]) {
+    let automaton = compile(schema, options);
+    let validator = jsonschema::validator_for(schema).unwrap();
+    for text in accepts {
+        let (seq, state) = read(&automaton, text).unwrap_or_else(|at| panic!("{schema}: {text} is rejected at {at}"));
+        assert!(automaton.is_accepting(&seq, state), "{schema}: {text} is not complete");
+        assert!(validator.is_valid(&serde_json::from_str(text).unwrap()), "{schema}: the validator rejects {text}");
+        for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+            let (seq, state) = read(&automaton, &text[..at]).unwrap();
+            let whole = finish(&automaton, seq, state, &text[..at]);
+            let value: Value = serde_json::from_slice(&whole)
+                .unwrap_or_else(|e| panic!("{schema}: {:?}: {e}", String::from_utf8_lossy(&whole)));
+            assert!(validator.is_valid(&value), "{schema}: {text}: the witness {value} is not valid");
+        }
+    }
+    for text in rejects {
+        let complete = read(&automaton, text).is_ok_and(|(seq, state)| automaton.is_accepting(&seq, state));
+        assert!(!complete, "{schema}: {text} is accepted");
+    }
+}
+
+fn check(schema: &Value, accepts: &[&str], rejects: &[&str]) {
+    check_with(schema, &SchemaOptions::default().whitespace(Whitespace::Compact), accepts, rejects);
+}
+
+fn unsatisfiable(schema: &Value, pointer: &str) {
+    let options = SchemaOptions::default();
+    let checked = schema_from_value(schema, &options).unwrap();
+    let error = JsonAutomaton::new(checked, &options, Spelling::default()).unwrap_err();
+    assert_eq!((error.code(), error.pointer()), ("unsatisfiable", Some(pointer)), "{schema}: {error}");
+}
+
+#[test]
+fn scalars_by_type() {
+    check(&json!({"type": "null"}), &["null"], &["nul", "true", "0", "nulll"]);
+    check(&json!({"type": "boolean"}), &["true", "false"], &["null", "True"]);
+    check(&json!({"type": "integer"}), &["0", "-1", "120"], &["-0", "01", "1.0", "1e2", "-", ""]);
+    check(&json!({"type": "number"}), &["0", "-0.5", "12.25", "1e5", "1E-7"], &[".5", "1.", "00", "1e", "+1", "1e999"]);
+    check(&json!({"type": ["string", "null"]}), &["\"\"", "null", "\"é\\n\\\"\""], &["\"", "1", "\"\t\"", "\"\\x\""]);
+    check(&json!(true), &["{}", "[]", "1", "\"x\"", "{\"a\":[null,{\"b\":[]}]}"], &["", "{", "[1,]", "{\"a\":1,}", "{1:2}"]);
+}
+
+#[test]
+fn numbers_between_bounds() {
+    check(
+        &json!({"type": "integer", "minimum": -12, "maximum": 120}),
+        &["-12", "-9", "-1", "0", "7", "99", "100", "119", "120"],
+        &["-13", "-20", "-100", "121", "130", "200", "1200"],
+    );
+    check(
+        &json!({"type": "number", "exclusiveMinimum": 0}),
+        &["0.1", "1", "0.001", "12.5", "0.05", "100", "0.10"],
+        &["0", "0.0", "-0", "-0.0", "-0.5", "0.000", "-1", "00.1", ".5"],
+    );
+    check(
+        &json!({"type": "number", "minimum": 1.5, "maximum": 1.75}),
+        &["1.5", "1.50", "1.6", "1.75", "1.7", "1.7499"],
+        &["1", "1.4", "1.751", "2", "1.49", "-1.6", "15"],
+    );
+    check(
+        &json!({"type": "number", "exclusiveMinimum": -0.5, "exclusiveMaximum": 0.25}),
+        &["-0.4", "0", "-0.49", "0.2", "0.249", "-0.0"],
+        &["-0.5", "0.25", "-0.50", "1", "-1", "0.3"],
+    );
+    check(&json!({"const": 1.5}), &["1.5", "1.50"], &["1", "1.51", "2", "15"]);
+    check(&json!({"enum": [1, 10, 2.5]}), &["1", "10", "2.5", "1.0"], &["2", "100", "0", "11"]);
+    unsatisfiable(&json!({"type": "integer", "exclusiveMinimum": 1, "exclusiveMaximum": 2}), "");
+    unsatisfiable(&json!({"type": "integer", "const": 1.5}), "");
+}
+
+#[test]
+fn strings_by_length_pattern_and_set() {
+    check(&json!({"type": "string", "maxLength": 2}), &["\"\"", "\"é中\"", "\"😀😀\"", "\"\\n\\\"\""], &["\"abc\"", "\"😀😀😀\""]);
+    check(&json!({"type": "string", "minLength": 2}), &["\"ab\"", "\"\\n\\n\"", "\"😀😀\""], &["\"a\"", "\"😀\"", "\"\""]);
+    check(
+        &json!({"type": "string", "pattern": "^[a-z]+$", "maxLength": 3}),
+        &["\"abc\"", "\"z\""],
+        &["\"abcd\"", "\"AB\"", "\"\"", "\"a1\""],
+    );
+    check(&json!({"type": "string", "pattern": "\\S"}), &["\"a\"", "\"  x \"", "\"[é\""], &["\"\"", "\"   \"", "\"\\t \\n\""]);
+    check(
+        &json!({"enum": ["open", "opened", "shut", "a\"b", "\n", 3, null]}),
+        &["\"open\"", "\"opened\"", "\"shut\"", "\"a\\\"b\"", "\"\\n\"", "3", "null"],
+        &["\"ope\"", "\"opene\"", "\"\"", "4", "\"n\""],
+    );
+    unsatisfiable(&json!({"type": "string", "pattern": "^a{3}$", "maxLength": 2}), "");
+    unsatisfiable(&json!({"type": "string", "minLength": 3, "maxLength": 2}), "");
+}
+
+#[test]
+fn every_escape_where_asked_for() {
+    let any = SchemaOptions::default().escapes(Escapes::Any);
+    check_with(
+        &json!({"enum": ["A/", "é", "😀", "\u{1}"]}),
+        &any,
+        &["\"A/\"", "\"\\u0041\\/\"", "\"\\u00e9\"", "\"\\u00E9\"", "\"\\ud83d\\ude00\"", "\"😀\"", "\"\\u0001\""],
+        &["\"\\u0042/\"", "\"\\ud83d\"", "\"\\ude00\"", "\"\\ud83d\\ud83d\"", "\"\u{1}\""],
+    );
+    check_with(&json!({"type": "string"}), &any, &["\"\\ud83d\\ude00\"", "\"\\u0000\""], &["\"\\ud83dx\"", "\"\\udc00\""]);
+    let canonical = SchemaOptions::default();
+    check_with(&json!({"type": "string"}), &canonical, &["\"\\u0001\"", "\"/\""], &["\"\\u0041\"", "\"\\/\"", "\"\\u000a\"", "\"\\u001F\""]);
+}
+
+#[test]
+fn arrays_by_items_and_count() {
+    check(&json!({"type": "array", "items": {"type": "integer"}}), &["[]", "[1]", "[1,2]"], &["[1,]", "[\"a\"]", "[", "[,1]"]);
+    check(&json!({"items": {"type": "null"}, "minItems": 2, "maxItems": 3, "type": "array"}), &["[null,null]", "[null,null,null]"], &["[]", "[null]", "[null,null,null,null]"]);
+    check(
+        &json!({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "items": false}),
+        &["[]", "[1]", "[1,\"a\"]"],
+        &["[\"a\"]", "[1,2]", "[1,\"a\",3]"],
+    );
+    check(
+        &json!({"type": "array", "prefixItems": [{"const": 1}], "items": {"type": "array", "maxItems": 0}, "minItems": 2}),
+        &["[1,[]]", "[1,[],[]]"],
+        &["[1]", "[1,[[]]]"],
+    );
+    unsatisfiable(&json!({"type": "array", "items": false, "minItems": 1}), "/items");
+    unsatisfiable(&json!({"type": "array", "minItems": 2, "maxItems": 1}), "");
+}
+
+#[test]
+fn objects_by_keys() {
+    let person = json!({"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+        "required": ["name"], "additionalProperties": false});
+    check(&person, &["{\"name\":\"a\"}", "{\"name\":\"a\",\"age\":3}"], &["{}", "{\"age\":3}", "{\"name\":\"a\",\"x\":1}", "{\"age\":1,\"name\":\"b\"}", "{\"name\":1}"]);
+    check(
+        &json!({"type": "object", "properties": {"k": {"type": "integer"}}}),
+        &["{}", "{\"k\":1}", "{\"b\":\"x\"}", "{\"k\":1,\"b\":\"x\"}", "{\"kb\":\"x\"}", "{\"kk\":[1]}", "{\"\":null}"],
+        &["{\"k\":\"wrong\"}", "{\"k\":1.5}", "{\"b\":1,\"k\":null}", "{\"b\":1,\"b\":2}", "{\"k\":1,\"k\":2}"],
+    );
+    check(
+        &json!({"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x", "y"]}),
+        &["{\"x\":\"1\",\"y\":\"2\"}", "{\"x\":\"1\",\"y\":{\"z\":[]}}", "{\"x\":\"1\",\"z\":0,\"y\":2}"],
+        &["{\"x\":\"1\"}", "{\"y\":\"2\"}", "{}", "{\"x\":1,\"y\":2}"],
+    );
+    let any = SchemaOptions::default().property_order(PropertyOrder::Any).whitespace(Whitespace::Compact);
+    check_with(&person, &any, &["{\"age\":1,\"name\":\"b\"}", "{\"name\":\"b\",\"age\":1}"], &["{\"age\":1}", "{\"age\":1,\"age\":2,\"name\":\"b\"}"]);
+    check(&json!({"const": {"a": [1, {"b": null}], "c": "x"}}), &["{\"a\":[1,{\"b\":null}],\"c\":\"x\"}"], &["{\"a\":[1,{\"b\":null}]}", "{\"a\":[2,{\"b\":null}],\"c\":\"x\"}"]);
+    unsatisfiable(&json!({"type": "object", "properties": {"a": false}, "required": ["a"]}), "/properties/a");
+    unsatisfiable(&json!({"type": "object", "required": ["a"], "additionalProperties": false}), "/additionalProperties");
+}
+
+#[test]
+fn a_key_is_compared_decoded() {
+    let any = SchemaOptions::default().escapes(Escapes::Any).whitespace(Whitespace::Compact);
+    check_with(
+        &json!({"type": "object", "properties": {"k": {"type": "integer"}}}),
+        &any,
+        &["{\"\\u006b\":1}", "{\"\\u006bk\":\"x\"}"],
+        &["{\"\\u006b\":\"wrong\"}", "{\"a\":1,\"\\u0061\":2}", "{\"k\":1,\"\\u006b\":2}"],
+    );
+}
+
+#[test]
+fn combinations() {
+    check(
+        &json!({"type": "object", "properties": {"label": {"type": "string"}, "shift": {"type": "string"}, "count": {"type": "integer"}},
+            "additionalProperties": false, "anyOf": [{"required": ["shift"]}, {"required": ["count"]}]}),
+        &["{\"label\":\"k\",\"shift\":\"ctrl\"}", "{\"count\":3}", "{\"shift\":\"alt\",\"count\":2}"],
+        &["{\"label\":\"k\"}", "{}", "{\"shift\":\"c\",\"zzz\":1}", "42", "{\"count\":\"3\"}", "[]"],
+    );
+    let tagged = json!({"anyOf": [
+        {"type": "object", "properties": {"kind": {"const": "a"}, "x": {"type": "integer"}}, "required": ["kind", "x"]},
+        {"type": "object", "properties": {"kind": {"const": "b"}, "x": {"type": "string"}}, "required": ["kind", "x"]}]});
+    check(&tagged, &["{\"kind\":\"a\",\"x\":1}", "{\"kind\":\"b\",\"x\":\"1\"}"], &["{\"kind\":\"a\",\"x\":\"1\"}", "{\"kind\":\"c\",\"x\":1}", "{\"kind\":\"a\"}"]);
+    check(
+        &json!({"anyOf": [{"type": "array", "items": {"type": "integer"}, "maxItems": 1}, {"type": "array", "items": {"type": "number"}, "minItems": 2}]}),
+        &["[]", "[1]", "[1,2]", "[1.5,2]", "[1,2.5]"],
+        &["[1.5]", "[\"a\"]"],
+    );
+    check(
+        &json!({"allOf": [{"properties": {"a": {"minimum": 3}}}, {"properties": {"a": {"type": "integer"}}, "required": ["a"], "type": "object"}]}),
+        &["{\"a\":3}", "{\"a\":40,\"b\":[]}"],
+        &["{\"a\":2}", "{\"a\":3.5}", "{}", "{\"a\":\"x\"}"],
+    );
+    check(&json!({"anyOf": [{"type": "string", "maxLength": 2}, {"type": "string", "pattern": "^x"}]}), &["\"ab\"", "\"xyz\"", "\"x\""], &["\"abc\""]);
+    check(&json!({"anyOf": [{"type": "integer"}, {"type": "number", "minimum": 10}]}), &["1", "-5", "10.5", "11"], &["1.5", "-5.5"]);
+}
+
+#[test]
+fn recursion() {
+    let tree = json!({"$ref": "#/$defs/node", "$defs": {"node": {"type": "object", "properties": {"v": {"type": "integer"},
+        "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}}, "required": ["v", "kids"], "additionalProperties": false}}});
+    check(&tree, &["{\"v\":1,\"kids\":[]}", "{\"v\":1,\"kids\":[{\"v\":2,\"kids\":[]},{\"v\":3,\"kids\":[{\"v\":4,\"kids\":[]}]}]}"], &["{\"v\":1}", "{\"v\":1,\"kids\":[1]}"]);
+    let list = json!({"anyOf": [{"type": "null"}, {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"], "additionalProperties": false}]});
+    check(&list, &["null", "{\"next\":null}", "{\"next\":{\"next\":null}}"], &["{}", "{\"next\":1}"]);
+    unsatisfiable(&json!({"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}), "/properties/next");
+}
+
+#[test]
+fn blanks() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}, "b": {"type": "object"}}});
+    check_with(&schema, &SchemaOptions::default(), &["{\"a\": [1, 2], \"b\": {}}", "{}"], &["{\"a\":[1]}", "{ }", "{\"a\": [1,2]}"]);
+    check_with(
+        &schema,
+        &SchemaOptions::default().whitespace(Whitespace::Indent(2)),
+        &["{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {}\n}", "{}", "{\n  \"a\": []\n}"],
+        &["{\"a\": [1]}", "{\n}", "{\n  \"a\": [1]\n}", "{\n   \"a\": []\n}"],
+    );
+    check_with(
+        &schema,
+        &SchemaOptions::default().whitespace(Whitespace::Flexible(3)),
+        &["{\"a\":[1,2]}", " { \"a\" :\t[ 1 , 2 ] }", "{\n\n\n\"a\":[]}", "{   }"],
+        &["{    }", "{\"a\": [1] } ", "{\"a\":[1]}\n"],
+    );
+}
+
+#[test]
+fn a_vocabulary_that_lacks_bytes() {
+    let options = SchemaOptions::default();
+    let mut spelling = Spelling::default();
+    spelling.alphabet.remove(0xF0);
+    let compile = |schema: Value| JsonAutomaton::new(schema_from_value(&schema, &options).unwrap(), &options, spelling);
+    let error = compile(json!({"const": "a😀"})).unwrap_err();
+    assert_eq!(error.code(), "unspellable");
+    assert!(error.to_string().contains("'😀' (U+1F600)"), "{error}");
+    let automaton = compile(json!({"enum": ["a😀", "b"]})).unwrap();
+    assert_eq!(read(&automaton, "\"a").err(), Some(1));
+    assert_eq!(compile(json!({"type": "object", "required": ["😀"]})).unwrap_err().code(), "unspellable");
+}
