@@ -10,11 +10,27 @@ use super::JsonAutomaton;
 use super::situation::Situation;
 use crate::automaton::State;
 
+/// A bound with its digits laid out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Edge {
+    value: Decimal,
+    exclusive: bool,
+    /// The digits before the point, and those after it.
+    digits: [Box<[u8]>; 2],
+}
+
+impl From<&Bound> for Edge {
+    fn from(bound: &Bound) -> Self {
+        let digits = [bound.value.int_digits().into(), bound.value.frac_digits().into()];
+        Self { value: bound.value.clone(), exclusive: bound.exclusive, digits }
+    }
+}
+
 /// A plain condition on numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct NumberAtom {
-    pub(super) min: Option<Bound>,
-    pub(super) max: Option<Bound>,
+    pub(super) min: Option<Edge>,
+    pub(super) max: Option<Edge>,
     /// No fraction is written.
     pub(super) integer: bool,
 }
@@ -26,8 +42,8 @@ impl NumberAtom {
         if value.point().unsigned_abs() > 1_000 || value.digits().len() > 1_000 {
             return None;
         }
-        let bound = Bound { value, exclusive: false };
-        Some(Self { min: Some(bound.clone()), max: Some(bound), integer: false })
+        let edge = Edge::from(&Bound { value, exclusive: false });
+        Some(Self { min: Some(edge.clone()), max: Some(edge), integer: false })
     }
 
     /// What holds where both do; `None` where the bounds cross.
@@ -49,10 +65,10 @@ impl NumberAtom {
     }
 
     /// The bounds that a sign leaves for the magnitude, lower and upper; `None` where no number with the sign fits.
-    fn magnitude(&self, negative: bool) -> Option<[Option<&Bound>; 2]> {
+    fn magnitude(&self, negative: bool) -> Option<[Option<&Edge>; 2]> {
         let (low, high) = if negative { (&self.max, &self.min) } else { (&self.min, &self.max) };
         // Seen from the magnitude: `low` bounds it from below where it lies on the sign's side of zero.
-        let on_side = |b: &Bound| b.value.is_zero() || b.value.is_negative() == negative;
+        let on_side = |b: &Edge| b.value.is_zero() || b.value.is_negative() == negative;
         let lower = match low {
             Some(b) if on_side(b) => Some(b),
             _ => None,
@@ -67,7 +83,7 @@ impl NumberAtom {
     }
 }
 
-fn stricter<'a>(a: Option<&'a Bound>, b: Option<&'a Bound>, better: Ordering) -> Option<&'a Bound> {
+fn stricter<'a>(a: Option<&'a Edge>, b: Option<&'a Edge>, better: Ordering) -> Option<&'a Edge> {
     match (a, b) {
         (Some(x), Some(y)) => match x.value.cmp(&y.value) {
             Ordering::Equal => Some(if x.exclusive { x } else { y }),
@@ -205,7 +221,7 @@ impl JsonAutomaton {
     /// Digits in a row: the limit, or what a bound's own digits need where that is more.
     pub(super) fn digit_limit(&self, atom: u32, part: usize) -> u32 {
         let atom = self.number_atoms.get(atom);
-        let longest = [&atom.min, &atom.max].into_iter().flatten().map(|b| digits(b, part).len()).max().unwrap_or(0);
+        let longest = [&atom.min, &atom.max].into_iter().flatten().map(|b| b.digits[part].len()).max().unwrap_or(0);
         self.options.limits.digits.max(u32::try_from(longest).unwrap_or(u32::MAX).saturating_add(2))
     }
 
@@ -229,7 +245,7 @@ impl JsonAutomaton {
             let order = match (*slot, phase) {
                 (Against::Holds, _) => continue,
                 (Against::Whole { read, order }, Phase::Zero | Phase::Whole) => {
-                    match digits(bound, 0).get(usize::from(read)) {
+                    match bound.digits[0].get(usize::from(read)) {
                         Some(d) => {
                             let order = order.then((byte - b'0').cmp(d));
                             *slot = Against::Whole { read: read + 1, order };
@@ -240,7 +256,7 @@ impl JsonAutomaton {
                     }
                 }
                 (Against::Whole { read, order }, Phase::Point) => {
-                    let order = usize::from(read).cmp(&digits(bound, 0).len()).then(order);
+                    let order = usize::from(read).cmp(&bound.digits[0].len()).then(order);
                     if order.is_eq() {
                         *slot = Against::Fraction { read: 0 };
                         continue;
@@ -248,7 +264,7 @@ impl JsonAutomaton {
                     order
                 }
                 (Against::Fraction { read }, Phase::Fraction) => {
-                    let known = digits(bound, 1).get(usize::from(read)).copied();
+                    let known = bound.digits[1].get(usize::from(read)).copied();
                     let order = (byte - b'0').cmp(&known.unwrap_or(0));
                     if order.is_eq() {
                         *slot = Against::Fraction { read: if known.is_some() { read + 1 } else { read } };
@@ -276,10 +292,10 @@ impl JsonAutomaton {
             let order = match *against {
                 Against::Holds => return true,
                 Against::Whole { read, order } => {
-                    let whole = usize::from(read).cmp(&digits(bound, 0).len()).then(order);
-                    whole.then(if digits(bound, 1).is_empty() { Ordering::Equal } else { Ordering::Less })
+                    let whole = usize::from(read).cmp(&bound.digits[0].len()).then(order);
+                    whole.then(if bound.digits[1].is_empty() { Ordering::Equal } else { Ordering::Less })
                 }
-                Against::Fraction { read } if usize::from(read) < digits(bound, 1).len() => Ordering::Less,
+                Against::Fraction { read } if usize::from(read) < bound.digits[1].len() => Ordering::Less,
                 Against::Fraction { .. } => Ordering::Equal,
             };
             match order {
@@ -330,9 +346,4 @@ impl JsonAutomaton {
         }
         None
     }
-}
-
-/// A bound's digits before (0) or after (1) the point.
-fn digits(bound: &Bound, part: usize) -> Vec<u8> {
-    if part == 0 { bound.value.int_digits() } else { bound.value.frac_digits() }
 }

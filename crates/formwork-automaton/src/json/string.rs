@@ -176,15 +176,13 @@ impl JsonAutomaton {
 
     /// Whether some character in the ranges can follow, with a completion that the window allows.
     fn any_char(&self, state: LangState, ranges: &[(u32, u32)], accepts: &dyn Fn(LangState) -> bool) -> bool {
-        ranges.iter().any(|&(lo, hi)| {
-            let (Some(lo), Some(hi)) = (next_scalar(lo), previous_scalar(hi)) else { return false };
-            lo <= hi
-                && Utf8Sequences::new(lo, hi).any(|sequence| {
-                    let mut bytes = [(0, 0); 4];
-                    let slots = bytes.iter_mut().zip(sequence.as_slice());
-                    let len = slots.map(|(slot, range)| *slot = (range.start, range.end)).count();
-                    self.any_bytes(state, &bytes[..len], accepts)
-                })
+        ranges.iter().filter_map(|range| scalar_range(*range)).any(|(lo, hi)| {
+            Utf8Sequences::new(lo, hi).any(|sequence| {
+                let mut bytes = [(0, 0); 4];
+                let slots = bytes.iter_mut().zip(sequence.as_slice());
+                let len = slots.map(|(slot, range)| *slot = (range.start, range.end)).count();
+                self.any_bytes(state, &bytes[..len], accepts)
+            })
         })
     }
 
@@ -216,9 +214,12 @@ impl JsonAutomaton {
                 if !self.langs.at_char_boundary(state) {
                     return None;
                 }
-                (self.langs.is_universal(state) && max.is_none()
-                    || self.any_char(state, &ranges, &|next| fits(next, chars + 1)))
-                .then_some(state)
+                let any = if self.langs.is_universal(state) && max.is_none() {
+                    ranges.iter().any(|range| scalar_range(*range).is_some())
+                } else {
+                    self.any_char(state, &ranges, &|next| fits(next, chars + 1))
+                };
+                any.then_some(state)
             }
             Read::Close => {
                 let ends = self.langs.is_accepting(state) && min <= chars && max.is_none_or(|max| chars <= max);
@@ -338,12 +339,11 @@ fn astral(lo: u32, hi: u32) -> (u32, u32) {
     if lo > hi { NONE } else { (0x1_0000 + ((lo & 0x3FF) << 10), 0x1_0000 + ((hi & 0x3FF) << 10) + 0x3FF) }
 }
 
-fn next_scalar(code: u32) -> Option<char> {
-    char::from_u32(if (0xD800..=0xDFFF).contains(&code) { 0xE000 } else { code })
-}
-
-fn previous_scalar(code: u32) -> Option<char> {
-    char::from_u32(if (0xD800..=0xDFFF).contains(&code) { 0xD7FF } else { code })
+/// A range's ends, surrogates left out; `None` where no character is in it.
+fn scalar_range((lo, hi): (u32, u32)) -> Option<(char, char)> {
+    let lo = char::from_u32(if (0xD800..=0xDFFF).contains(&lo) { 0xE000 } else { lo })?;
+    let hi = char::from_u32(if (0xD800..=0xDFFF).contains(&hi) { 0xD7FF } else { hi })?;
+    (lo <= hi).then_some((lo, hi))
 }
 
 fn scalars(lo: u32, hi: u32) -> impl Iterator<Item = char> {

@@ -96,7 +96,8 @@ impl JsonAutomaton {
         };
         if types.contains(Type::Number) {
             let rules = &keywords.number;
-            let atom = NumberAtom { min: rules.min.clone(), max: rules.max.clone(), integer: types.integer_only() };
+            let (min, max) = (rules.min.as_ref().map(Into::into), rules.max.as_ref().map(Into::into));
+            let atom = NumberAtom { min, max, integer: types.integer_only() };
             self.keep_number(atom, &mut out.numbers);
         }
         if types.contains(Type::String) {

@@ -1,0 +1,229 @@
+//! Laws on random schemas: finished texts are valid, every prefix can be finished, and valid values are accepted.
+
+use formwork_automaton::{Automaton, Frames, JsonAutomaton, Spelling, State, Step, Symbol};
+use formwork_grammar::{Escapes, PropertyOrder, SchemaOptions, Whitespace, schema_from_value};
+use proptest::prelude::*;
+use proptest::test_runner::TestRng;
+use serde_json::{Map, Value, json};
+
+const NAMES: [&str; 5] = ["a", "ab", "b", "é", "k\n"];
+
+/// A schema of all keywords that are enforced, nested and recursive.
+fn schema() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!(true)),
+        Just(json!({"$ref": "#"})),
+        Just(json!({"$ref": "#/$defs/d"})),
+        proptest::sample::select(vec!["null", "boolean", "integer", "number", "string", "array", "object"])
+            .prop_map(|t| json!({"type": t})),
+        (-20..20_i32, 0..20_i32, any::<bool>()).prop_map(|(lo, span, exclusive)| {
+            let low = if exclusive { "exclusiveMinimum" } else { "minimum" };
+            json!({"type": "number", low: f64::from(lo) / 4.0, "maximum": f64::from(lo + span) / 4.0})
+        }),
+        (-300..300_i32, 0..400_i32).prop_map(|(lo, span)| json!({"type": "integer", "minimum": lo, "maximum": lo + span})),
+        (0..3_u8, 0..3_u8).prop_map(|(min, more)| json!({"type": "string", "minLength": min, "maxLength": min + more})),
+        proptest::sample::select(vec!["^a*$", "b", "^[a-c]{1,3}$", "é|x$", "^(ab)*$", "\\n", "^$"])
+            .prop_map(|p| json!({"type": "string", "pattern": p})),
+        proptest::collection::vec(value(), 1..4).prop_map(|v| json!({"enum": v})),
+        value().prop_map(|v| json!({"const": v})),
+    ];
+    let node = leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            (proptest::collection::vec(inner.clone(), 0..3), proptest::option::of(inner.clone()), 0..3_u8, proptest::option::of(0..3_u8))
+                .prop_map(|(prefix, items, min, more)| {
+                    let mut out = json!({"type": "array", "minItems": min});
+                    if !prefix.is_empty() {
+                        out["prefixItems"] = json!(prefix);
+                    }
+                    if let Some(items) = items {
+                        out["items"] = items;
+                    }
+                    if let Some(more) = more {
+                        out["maxItems"] = json!(min + more);
+                    }
+                    out
+                }),
+            (
+                proptest::collection::btree_map(proptest::sample::select(&NAMES[..]), inner.clone(), 0..4),
+                proptest::collection::btree_set(proptest::sample::select(&NAMES[..]), 0..3),
+                proptest::option::of(prop_oneof![Just(json!(false)), inner.clone()]),
+                any::<bool>(),
+            )
+                .prop_map(|(properties, required, additional, typed)| {
+                    let properties: Map<String, Value> =
+                        properties.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+                    let mut out = json!({"properties": properties, "required": required});
+                    if typed {
+                        out["type"] = json!("object");
+                    }
+                    if let Some(additional) = additional {
+                        out["additionalProperties"] = additional;
+                    }
+                    out
+                }),
+            proptest::collection::vec(inner.clone(), 1..4).prop_map(|v| json!({"anyOf": v})),
+            proptest::collection::vec(inner.clone(), 1..3).prop_map(|v| json!({"allOf": v})),
+            (inner.clone(), inner).prop_map(|(a, b)| json!({"anyOf": [a, {"type": "null"}], "allOf": [b]})),
+        ]
+    });
+    (node.clone(), node).prop_map(|(root, definition)| {
+        let mut root = if root.is_object() { root } else { json!({"allOf": [root]}) };
+        root["$defs"] = json!({"d": definition});
+        root
+    })
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-300..300_i32).prop_map(Value::from),
+        (-40..40_i32).prop_map(|n| Value::from(f64::from(n) / 4.0 + 0.25)),
+        proptest::sample::select(vec!["", "a", "ab", "abab", "b", "é", "x", "xé", "\n", "a\"\\"]).prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            proptest::collection::btree_map(proptest::sample::select(&NAMES[..]), inner, 0..4).prop_map(|map| {
+                Value::Object(map.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())
+            }),
+        ]
+    })
+}
+
+fn options() -> impl Strategy<Value = SchemaOptions> {
+    (
+        prop_oneof![
+            Just(Whitespace::Compact),
+            Just(Whitespace::Spaced),
+            Just(Whitespace::Indent(1)),
+            Just(Whitespace::Flexible(2))
+        ],
+        prop_oneof![Just(PropertyOrder::Schema), Just(PropertyOrder::Any)],
+        prop_oneof![Just(Escapes::Canonical), Just(Escapes::Any)],
+    )
+        .prop_map(|(whitespace, order, escapes)| {
+            SchemaOptions::default().whitespace(whitespace).property_order(order).escapes(escapes)
+        })
+}
+
+/// Bytes that lead somewhere interesting more often than all 256 would.
+const BYTES: &[u8] = b"{}[]\",: \n\\0123456789.-eEtrufalsnab\xc3\xa9kxu/d8c\xf0\x9f\x98\x80";
+
+fn step(automaton: &JsonAutomaton, seq: &mut Frames, state: State, byte: u8) -> Option<State> {
+    match automaton.step(seq, state, Symbol::Byte(byte)) {
+        Step::To(next) => Some(next),
+        Step::Dead | Step::Limit(_) => None,
+    }
+}
+
+/// Follows the witness; the whole text.
+fn finish(automaton: &JsonAutomaton, seq: &mut Frames, mut state: State, text: &[u8]) -> Result<Vec<u8>, String> {
+    let mut whole = text.to_vec();
+    for symbol in automaton.witness(seq, state).symbols {
+        let Symbol::Byte(byte) = symbol else { return Err("a special token".to_owned()) };
+        whole.push(byte);
+        let shown = String::from_utf8_lossy(&whole).into_owned();
+        state = step(automaton, seq, state, byte).ok_or(format!("the witness is refused: {shown:?}"))?;
+    }
+    if automaton.is_accepting(seq, state) {
+        Ok(whole)
+    } else {
+        Err(format!("the witness does not end: {:?}", String::from_utf8_lossy(&whole)))
+    }
+}
+
+/// Walks at random, finishing by the witness after `length` bytes; at each byte the witness must finish the prefix too.
+fn walk(automaton: &JsonAutomaton, rng: &mut TestRng, length: usize) -> Result<Vec<Vec<u8>>, String> {
+    let mut seq = Frames::new();
+    let mut state = automaton.start(&mut seq);
+    let mut text = Vec::new();
+    let mut finished = Vec::new();
+    for _ in 0..length {
+        let mark = seq.mark();
+        finished.push(finish(automaton, &mut seq, state, &text)?);
+        seq.truncate(mark);
+        let mut live: Vec<u8> = Vec::new();
+        for &byte in BYTES {
+            let mark = seq.mark();
+            if step(automaton, &mut seq, state, byte).is_some() {
+                live.push(byte);
+            }
+            seq.truncate(mark);
+        }
+        if live.is_empty() {
+            break;
+        }
+        let byte = live[rng.random_range(0..live.len())];
+        text.push(byte);
+        state = step(automaton, &mut seq, state, byte).ok_or("a live byte died")?;
+    }
+    Ok(finished)
+}
+
+/// A value as one of the texts that the options allow.
+fn spell(value: &Value, options: &SchemaOptions) -> Option<String> {
+    match options.whitespace {
+        Whitespace::Compact | Whitespace::Flexible(_) => serde_json::to_string(value).ok(),
+        _ => None,
+    }
+}
+
+fn accepts(automaton: &JsonAutomaton, text: &str) -> bool {
+    let mut seq = Frames::new();
+    let mut state = automaton.start(&mut seq);
+    for byte in text.bytes() {
+        match step(automaton, &mut seq, state, byte) {
+            Some(next) => state = next,
+            None => return false,
+        }
+    }
+    automaton.is_accepting(&seq, state)
+}
+
+fn cases() -> u32 {
+    std::env::var("FORMWORK_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(400)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn texts_are_valid_and_valid_values_are_texts(
+        schema in schema(),
+        options in options(),
+        values in proptest::collection::vec(value(), 8),
+        mut rng in Just(()).prop_perturb(|(), rng| rng),
+    ) {
+        let Ok(checked) = schema_from_value(&schema, &options) else { return Ok(()) };
+        let validator = jsonschema::validator_for(&schema).map_err(|e| TestCaseError::fail(e.to_string()))?;
+        let automaton = match JsonAutomaton::new(checked, &options, Spelling::default()) {
+            Ok(automaton) => automaton,
+            Err(error) => {
+                prop_assert!(error.is_unsatisfiable(), "{error}");
+                for value in &values {
+                    prop_assert!(!validator.is_valid(value), "{schema} is called unsatisfiable, but {value} is valid");
+                }
+                return Ok(());
+            }
+        };
+        for length in [3, 12, 40] {
+            let texts = walk(&automaton, &mut rng, length).map_err(|e| TestCaseError::fail(format!("{schema}: {e}")))?;
+            for text in texts {
+                let value: Value = serde_json::from_slice(&text)
+                    .map_err(|e| TestCaseError::fail(format!("{schema}: {:?}: {e}", String::from_utf8_lossy(&text))))?;
+                prop_assert!(validator.is_valid(&value), "{schema}: {} is not valid", String::from_utf8_lossy(&text));
+            }
+        }
+        for value in &values {
+            let Some(text) = spell(value, &options) else { continue };
+            let valid = validator.is_valid(value);
+            let accepted = accepts(&automaton, &text);
+            prop_assert!(valid || !accepted, "{schema}: {text} is accepted");
+            // In schema order, a valid value may stand in another order.
+            let any = options.property_order == PropertyOrder::Any;
+            let whole = !text.contains(".0") && !text.contains("-0");
+            prop_assert!(!valid || accepted || !any || !whole, "{schema}: {text} is rejected");
+        }
+    }
+}
