@@ -30,7 +30,7 @@ use array::{ArrayAtom, ArrayGroup, ArrayState};
 use form::{Form, FormId};
 use liveness::Costs;
 use number::{NumberAtom, NumberTrack};
-use object::{KeyMachine, Member, ObjectAtom, ObjectGroup, ObjectState};
+use object::{AtomKeys, KeyMachine, Member, ObjectAtom, ObjectGroup, ObjectState};
 use order::Positions;
 use situation::{Await, Goal, Situation, StringAlt, TagSet};
 use string::StringAtom;
@@ -94,6 +94,7 @@ pub struct JsonAutomaton {
     object_atoms: Interner<ObjectAtom>,
     object_states: Interner<ObjectState>,
     object_members: Memo<(u32, u32), Option<Member>>,
+    atom_keys: Memo<(u32, u32), std::sync::Arc<AtomKeys>>,
     string_starts: Memo<u32, std::sync::Arc<[StringAlt]>>,
     array_openings: Memo<u32, Option<u32>>,
     object_openings: Memo<u32, Option<u32>>,
@@ -143,6 +144,7 @@ impl JsonAutomaton {
             object_atoms: Interner::new(),
             object_states: Interner::new(),
             object_members: Memo::new(),
+            atom_keys: Memo::new(),
             string_starts: Memo::new(),
             array_openings: Memo::new(),
             object_openings: Memo::new(),

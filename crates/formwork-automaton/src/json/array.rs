@@ -40,6 +40,16 @@ pub(super) fn join(a: &[u32], b: &[u32]) -> Box<[u32]> {
     all.into()
 }
 
+/// The tag of a form: its place in a list that it is put on where it is new.
+pub(super) fn tag_of(form: FormId, forms: &mut Vec<FormId>) -> u16 {
+    let index = forms.iter().position(|f| *f == form).unwrap_or_else(|| {
+        forms.push(form);
+        forms.len() - 1
+    });
+    // There are at most as many forms as alternatives, and those are limited.
+    u16::try_from(index).unwrap_or(u16::MAX)
+}
+
 /// The alternatives of an array between two items. How many items there are is data, not state; only the place in the longest
 /// prefix is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -135,11 +145,7 @@ impl JsonAutomaton {
             if self.cost(form) == NEVER {
                 continue;
             }
-            let index = forms.iter().position(|f| *f == form).unwrap_or_else(|| {
-                forms.push(form);
-                forms.len() - 1
-            });
-            tagged.push((u16::try_from(index).unwrap_or(u16::MAX), tag, atom));
+            tagged.push((tag_of(form, &mut forms), tag, atom));
         }
         (forms.into(), tagged.into())
     }

@@ -1,11 +1,11 @@
 //! Objects: alternatives with declared keys, a form for the others, and required keys.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 
 use super::JsonAutomaton;
-use super::array::join;
+use super::array::{join, tag_of};
 use super::form::FormId;
 use super::liveness::NEVER;
 use super::situation::{Await, Goal, Situation};
@@ -107,6 +107,19 @@ struct TrieNode {
     first: u32,
     last: u32,
     key: Option<u32>,
+}
+
+/// What one alternative says of the keys that a machine knows.
+#[derive(Debug)]
+pub(super) struct AtomKeys {
+    /// The form of each key's value, by index.
+    forms: Box<[FormId]>,
+    /// Whether the key can be spelled and some value satisfies its form, by index.
+    live: Box<[bool]>,
+    /// The form of other keys' values, where some value satisfies it.
+    other: Option<FormId>,
+    /// Required keys by index, ascending.
+    required: Box<[u32]>,
 }
 
 /// No node: the text is no known key's beginning.
@@ -270,23 +283,54 @@ impl JsonAutomaton {
         if key < machine.listed { key >= state.next } else { state.used.binary_search(&key).is_err() }
     }
 
+    /// What an alternative says of a machine's keys; looked up once for each pair.
+    fn atom_keys(&self, machine_id: u32, atom: u32) -> Arc<AtomKeys> {
+        self.atom_keys.get_or((machine_id, atom), || {
+            let machine = self.machines.get(machine_id);
+            let this = self.object_atoms.get(atom);
+            let mut parts: Vec<Vec<FormId>> = vec![Vec::new(); machine.keys.len()];
+            for group in &this.groups {
+                let group = self.object_groups.get(*group);
+                let declared: FxHashMap<u32, FormId> = group.properties.iter().copied().collect();
+                for (parts, key) in parts.iter_mut().zip(&machine.keys) {
+                    parts.push(declared.get(key).copied().unwrap_or(group.additional));
+                }
+            }
+            let forms: Box<[FormId]> = parts.into_iter().map(|parts| self.all_of(parts)).collect();
+            let live = forms
+                .iter()
+                .zip(&machine.keys)
+                .map(|(form, key)| self.key_cost(*key) != NEVER && self.cost(*form) != NEVER)
+                .collect();
+            let other = Some(self.member_form(atom, None)).filter(|form| self.cost(*form) != NEVER);
+            let mut required: Box<[u32]> = this.required.iter().filter_map(|k| machine.index_of(*k)).collect();
+            required.sort_unstable();
+            Arc::new(AtomKeys { forms, live, other, required })
+        })
+    }
+
     /// The required keys of an alternative that are still to come, by index, ascending.
     pub(super) fn open_keys(&self, state: &ObjectState, atom: u32) -> Vec<u32> {
         let machine = self.machines.get(state.machine);
-        let required = &self.object_atoms.get(atom).required;
-        let mut open: Vec<u32> = required
-            .iter()
-            .filter_map(|k| machine.index_of(*k))
-            .filter(|k| Self::is_open(state, machine, *k))
-            .collect();
-        open.sort_unstable();
-        open
+        let keys = self.atom_keys(state.machine, atom);
+        keys.required.iter().copied().filter(|k| Self::is_open(state, machine, *k)).collect()
+    }
+
+    /// The first listed key that an alternative still requires: keys after it are not for this alternative.
+    fn first_open(state: &ObjectState, machine: &KeyMachine, keys: &AtomKeys) -> u32 {
+        let at = keys.required.partition_point(|k| *k < state.next);
+        keys.required.get(at).copied().filter(|k| *k < machine.listed).unwrap_or(u32::MAX)
+    }
+
+    fn is_complete(&self, state: &ObjectState, atom: u32) -> bool {
+        let machine = self.machines.get(state.machine);
+        !self.atom_keys(state.machine, atom).required.iter().any(|k| Self::is_open(state, machine, *k))
     }
 
     /// The tags whose alternatives accept the object as it stands.
     pub(super) fn object_tags(&self, object: u32) -> Option<u32> {
         let state = self.object_states.get(object);
-        self.tags(state.alts.iter().filter(|(_, atom)| self.open_keys(state, *atom).is_empty()).map(|(tag, _)| *tag))
+        self.tags(state.alts.iter().filter(|(_, atom)| self.is_complete(state, *atom)).map(|(tag, _)| *tag))
     }
 
     /// The member that a key begins: its goal, and what its end leads to. `None` where no alternative allows it.
@@ -298,29 +342,35 @@ impl JsonAutomaton {
                 Some(key) if key < machine.listed => key + 1,
                 _ => machine.listed,
             };
-            if let Some(key) = key {
-                let spelled = self.key_cost(machine.keys[key as usize]) != NEVER;
-                if !spelled || !Self::is_open(state, machine, key) {
-                    return None;
-                }
+            if key.is_some_and(|key| !Self::is_open(state, machine, key)) {
+                return None;
             }
             // A listed key that is passed over can't come later: alternatives that require it die.
-            let passed = |k: &u32| *k < next && *k < machine.listed && Some(*k) != key;
-            let left: Box<[_]> =
-                state.alts.iter().copied().filter(|(_, atom)| !self.open_keys(state, *atom).iter().any(passed)).collect();
-            let text = key.map(|key| machine.keys[key as usize]);
-            let (forms, alts) = self.tag_forms(&left, |atom| self.member_form(atom, text));
+            let reach = key.unwrap_or(machine.listed).min(machine.listed);
+            let mut forms: Vec<FormId> = Vec::new();
+            let mut alts = Vec::with_capacity(state.alts.len());
+            for &(tag, atom) in &state.alts {
+                let keys = self.atom_keys(state.machine, atom);
+                let form = match key {
+                    Some(key) => keys.live[key as usize].then(|| keys.forms[key as usize]),
+                    None => keys.other,
+                };
+                if let Some(form) = form.filter(|_| reach <= Self::first_open(state, machine, &keys)) {
+                    alts.push((tag_of(form, &mut forms), tag, atom));
+                }
+            }
             if alts.is_empty() {
                 return None;
             }
+            let text = key.map(|key| machine.keys[key as usize]);
             let used = match key {
                 Some(key) if key >= machine.listed => join(&state.used, &[key]),
                 _ => state.used.clone(),
             };
             let name = text.map(|text| &**self.texts.get(text));
             let position = self.positions.member(&self.schema, machine.position, name);
-            let goal = self.goals.intern(Goal { forms, position });
-            let awaits = self.awaits.intern(Await::Object { alts, machine: state.machine, next, used });
+            let goal = self.goals.intern(Goal { forms: forms.into(), position });
+            let awaits = self.awaits.intern(Await::Object { alts: alts.into(), machine: state.machine, next, used });
             Some(Member { goal, awaits })
         })
     }
@@ -330,15 +380,22 @@ impl JsonAutomaton {
         let state = self.object_states.get(object);
         state.allowed.get_or_init(|| {
             let machine = self.machines.get(state.machine);
-            // Beyond the last listed key that no alternative passes over, nothing is allowed.
-            let first_open = |atom: u32| self.open_keys(state, atom).into_iter().find(|k| *k < machine.listed);
-            let last = state.alts.iter().map(|(_, atom)| first_open(*atom)).try_fold(0, |last, open| open.map(|o| o.max(last)));
-            let end = last.map_or(to_u32(machine.keys.len()), |last| last + 1);
-            let start = state.next.min(machine.listed);
-            let mut ranks: Vec<u32> = (start..end)
-                .filter(|key| self.object_member(object, Some(*key)).is_some())
-                .map(|key| machine.rank(key))
+            let alts: Vec<_> = state
+                .alts
+                .iter()
+                .map(|(_, atom)| self.atom_keys(state.machine, *atom))
+                .map(|keys| (Self::first_open(state, machine, &keys), keys))
                 .collect();
+            // Beyond the last listed key that no alternative passes over, nothing is allowed.
+            let last = alts.iter().map(|(first, _)| *first).max().unwrap_or(0);
+            let end = to_u32(machine.keys.len()).min(last.saturating_add(1));
+            let start = state.next.min(machine.listed);
+            let allowed = |key: &u32| {
+                let reach = (*key).min(machine.listed);
+                Self::is_open(state, machine, *key)
+                    && alts.iter().any(|(first, keys)| reach <= *first && keys.live[*key as usize])
+            };
+            let mut ranks: Vec<u32> = (start..end).filter(allowed).map(|key| machine.rank(key)).collect();
             ranks.sort_unstable();
             ranks.into()
         })

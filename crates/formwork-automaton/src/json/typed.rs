@@ -1,5 +1,6 @@
 //! A form, split by JSON type into alternatives: what is left to track once a value's first byte is known.
 
+use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -215,7 +216,6 @@ impl JsonAutomaton {
 
     fn pairs(&self, a: &[u32], b: &[u32], mut meet: impl FnMut(u32, u32, &mut Vec<u32>)) -> Vec<u32> {
         let mut out = Vec::new();
-        let limit = self.options.limits.alternatives as usize;
         for &x in a {
             for &y in b {
                 if x == y {
@@ -224,18 +224,27 @@ impl JsonAutomaton {
                     meet(x, y, &mut out);
                 }
             }
-            if out.len() > limit {
-                dedup(&mut out);
-            }
-            if out.len() > limit {
-                // Fewer alternatives are a narrower language: sound, and counted.
-                out.truncate(limit);
-                self.undecided.fetch_add(1, Ordering::Relaxed);
+            if self.too_many(&mut out) {
                 break;
             }
         }
         dedup(&mut out);
         out
+    }
+
+    /// Cuts a list of alternatives down to the limit. Fewer alternatives are a narrower language: sound, and counted.
+    pub(super) fn too_many<T: Copy + Eq + Hash>(&self, list: &mut Vec<T>) -> bool {
+        // Tags have 16 bits.
+        let limit = self.options.limits.alternatives.min(1 << 15) as usize;
+        if list.len() > limit {
+            dedup(list);
+        }
+        let cut = list.len() > limit;
+        if cut {
+            list.truncate(limit);
+            self.undecided.fetch_add(1, Ordering::Relaxed);
+        }
+        cut
     }
 
     fn either(&self, mut a: Typed, b: &Typed) -> Typed {
@@ -249,6 +258,7 @@ impl JsonAutomaton {
         ] {
             list.extend(more);
             dedup(list);
+            self.too_many(list);
         }
         a
     }
@@ -279,7 +289,7 @@ impl JsonAutomaton {
 }
 
 /// Leaves out repeats and keeps the order.
-fn dedup(list: &mut Vec<u32>) {
+fn dedup<T: Copy + Eq + Hash>(list: &mut Vec<T>) {
     let mut seen = FxHashSet::default();
     list.retain(|id| seen.insert(*id));
 }

@@ -15,6 +15,7 @@ impl JsonAutomaton {
         for (tag, form) in (0..).zip(&self.goal(goal).forms) {
             out.extend(of(&self.typed(*form)).iter().map(|atom| (tag, *atom)));
         }
+        self.too_many(&mut out);
         out
     }
 
