@@ -1,1 +1,50 @@
-//! Placeholder crate text.
+//! Automaton state × vocabulary → one shared bitset of allowed tokens.
+//!
+//! A [`Vocabulary`] knows the bytes of every token; a [`CompiledConstraint`] joins it to an automaton over bytes; a [`Matcher`] follows
+//! one sequence and says, before each token, which ones may come next. Masks are computed once per automaton state, kept with the
+//! compiled constraint and shared by all its matchers, on any thread.
+//!
+//! This crate reads no grammar and samples nothing: `formwork-automaton` builds automata, `formwork-sample` draws tokens.
+//!
+//! ```
+//! use formwork_mask::{TokenEntry, Vocabulary};
+//! let vocabulary = Vocabulary::from_tokens(
+//!     vec![
+//!         TokenEntry::Text(b"yes".to_vec()),
+//!         TokenEntry::Text(b"no".to_vec()),
+//!         TokenEntry::Special("</s>".into()),
+//!     ],
+//!     &[2],
+//! )?;
+//! assert_eq!(vocabulary.len(), 3);
+//! # Ok::<(), formwork_mask::Error>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod base;
+mod byte_level;
+mod cache;
+mod compiled;
+mod entry;
+mod eos;
+mod error;
+mod gguf;
+mod mask;
+mod matcher;
+pub mod oracle;
+mod spelling;
+mod tiktoken;
+mod tokenizer_json;
+mod trie;
+mod vocabulary;
+mod walk;
+mod walk_memo;
+
+pub use compiled::{CacheStats, CompiledConstraint};
+pub use entry::TokenEntry;
+pub use error::{Code, Error};
+pub use gguf::GgufTokens;
+pub use mask::Mask;
+pub use matcher::Matcher;
+pub use vocabulary::Vocabulary;

@@ -1,0 +1,225 @@
+//! The masks computed so far for one constraint, found by what they depend on.
+//!
+//! A *generation* only grows. When it has reached its byte budget the constraint starts a new one; matchers change over at their next
+//! mask, and the old one is freed with the last of them.
+
+use std::hash::{BuildHasher, BuildHasherDefault, Hash};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+use formwork_automaton::{Automaton, Frames, Key, State};
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+
+use crate::mask::Mask;
+use crate::vocabulary::Vocabulary;
+use crate::walk::{BaseRow, Scratch, Walked};
+
+const SHARDS: usize = 16;
+
+/// What is known under one key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Entry {
+    /// The mask with this index.
+    Known(usize),
+    /// The mask depends on one more frame at least.
+    Deeper,
+    /// The mask depends on data that no key covers.
+    Dynamic,
+}
+
+/// A stored mask: the tokens that a base has not, or a whole row.
+#[derive(Debug)]
+struct Stored {
+    base: Option<BaseRow>,
+    added: Box<[u32]>,
+    /// The whole row: made at the second use, so that further ones only borrow it.
+    row: OnceLock<Mask>,
+    uses: AtomicU32,
+}
+
+/// A set of masks that only grows.
+#[derive(Debug)]
+pub(crate) struct Generation {
+    masks: boxcar::Vec<Stored>,
+    entries: [RwLock<FxHashMap<Key, Entry>>; SHARDS],
+    by_content: RwLock<FxHashMap<u64, SmallVec<[usize; 2]>>>,
+    bytes: AtomicUsize,
+    keys: AtomicUsize,
+    budget: usize,
+}
+
+impl Generation {
+    pub(crate) fn new(budget: usize) -> Self {
+        Self {
+            masks: boxcar::Vec::new(),
+            entries: Default::default(),
+            by_content: RwLock::default(),
+            bytes: AtomicUsize::new(0),
+            keys: AtomicUsize::new(0),
+            budget,
+        }
+    }
+
+    /// Whether the budget is used up.
+    pub(crate) fn is_full(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) >= self.budget
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn masks(&self) -> usize {
+        self.masks.count()
+    }
+
+    pub(crate) fn keys(&self) -> usize {
+        self.keys.load(Ordering::Relaxed)
+    }
+
+    /// The index of the mask of a state, where it was computed before.
+    pub(crate) fn find<A: Automaton + ?Sized>(&self, automaton: &A, seq: &Frames, state: State) -> Option<usize> {
+        for frames in 0.. {
+            let key = key(automaton, seq, state, frames);
+            let shard = self.shard(&key).read().unwrap_or_else(PoisonError::into_inner);
+            match shard.get(&key) {
+                Some(Entry::Known(index)) => return Some(*index),
+                Some(Entry::Deeper) => {}
+                Some(Entry::Dynamic) | None => return None,
+            }
+        }
+        None
+    }
+
+    /// Keeps a mask just computed; gives its index unless it belongs to this moment only.
+    pub(crate) fn keep<A: Automaton + ?Sized>(
+        &self,
+        automaton: &A,
+        seq: &Frames,
+        state: State,
+        walked: Walked,
+        scratch: &Scratch,
+    ) -> Option<usize> {
+        for frames in 0..walked.frames {
+            self.enter(key(automaton, seq, state, frames), Entry::Deeper);
+        }
+        let last = key(automaton, seq, state, walked.frames);
+        if walked.dynamic {
+            self.enter(last, Entry::Dynamic);
+            return None;
+        }
+        let index = self.intern(walked.base, scratch);
+        self.enter(last, Entry::Known(index));
+        Some(index)
+    }
+
+    fn shard(&self, key: &Key) -> &RwLock<FxHashMap<Key, Entry>> {
+        // The maps take the low bits of the same hash: shards by the high ones.
+        let hash = BuildHasherDefault::<FxHasher>::default().hash_one(key);
+        &self.entries[(hash >> 60) as usize % SHARDS]
+    }
+
+    fn enter(&self, key: Key, entry: Entry) {
+        let bytes = size_of::<(Key, Entry)>() + if key.spilled() { key.capacity() * 4 } else { 0 };
+        let mut shard = self.shard(&key).write().unwrap_or_else(PoisonError::into_inner);
+        if shard.insert(key, entry).is_none() {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+            self.keys.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The index of a stored mask equal to the one in `scratch`, stored now if there is none.
+    fn intern(&self, base: Option<BaseRow>, scratch: &Scratch) -> usize {
+        let hash = {
+            let mut state = FxHasher::default();
+            base.hash(&mut state);
+            scratch.added.hash(&mut state);
+            std::hash::Hasher::finish(&state)
+        };
+        let find = |indices: &[usize]| {
+            indices.iter().copied().find(|&index| {
+                self.masks.get(index).is_some_and(|stored| stored.base == base && *stored.added == scratch.added[..])
+            })
+        };
+        {
+            let by_content = self.by_content.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(index) = by_content.get(&hash).and_then(|indices| find(indices)) {
+                return index;
+            }
+        }
+        let mut by_content = self.by_content.write().unwrap_or_else(PoisonError::into_inner);
+        let indices = by_content.entry(hash).or_default();
+        if let Some(index) = find(indices) {
+            return index;
+        }
+        let stored =
+            Stored { base, added: scratch.added.as_slice().into(), row: OnceLock::new(), uses: AtomicU32::new(0) };
+        let bytes = size_of::<Stored>() + stored.added.len() * 4 + 32;
+        let index = self.masks.push(stored);
+        indices.push(index);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        index
+    }
+
+    /// Makes the mask readable, and says whether as a shared row; otherwise it is in `scratch`.
+    pub(crate) fn load(&self, index: usize, vocabulary: &Vocabulary, scratch: &mut Scratch) -> bool {
+        let Some(stored) = self.masks.get(index) else {
+            return false;
+        };
+        if stored.row.get().is_some() {
+            return true;
+        }
+        let fill = |mask: &mut Mask| {
+            match stored.base {
+                Some(at) => mask.copy_from(&vocabulary.base(at.class).row_at(at.row).mask),
+                None => mask.clear(),
+            }
+            for &id in &stored.added {
+                mask.insert(id);
+            }
+        };
+        let row_bytes = scratch.mask.heap_bytes();
+        // Rows may take half of the budget: they save time, not work.
+        let again = stored.uses.fetch_add(1, Ordering::Relaxed) > 0;
+        if again && self.bytes() + row_bytes < self.budget / 2 {
+            stored.row.get_or_init(|| {
+                self.bytes.fetch_add(row_bytes, Ordering::Relaxed);
+                let mut mask = Mask::none(vocabulary.len());
+                fill(&mut mask);
+                mask
+            });
+            return true;
+        }
+        fill(&mut scratch.mask);
+        false
+    }
+
+    /// A mask's shared row, once [`Generation::load`] has said that there is one.
+    pub(crate) fn row(&self, index: usize) -> Option<&Mask> {
+        self.masks.get(index)?.row.get()
+    }
+}
+
+/// The words that a mask may depend on, `frames` frames deep.
+///
+/// The automaton's own words say nothing about keys used, whose every lookup is noted; only that a frame has no keys at all leaves
+/// no trace, so that is part of the key here.
+fn key<A: Automaton + ?Sized>(automaton: &A, seq: &Frames, state: State, frames: usize) -> Key {
+    let mut key = automaton.signature(seq, state, frames);
+    let mut at = state.frame;
+    for chunk in 0..frames.div_ceil(32) {
+        let mut empty = 0_u32;
+        for bit in 0..(frames - chunk * 32).min(32) {
+            if at.is_none() {
+                break;
+            }
+            let frame = seq.peek(at);
+            empty |= u32::from(frame.keys.is_empty()) << bit;
+            at = frame.parent;
+        }
+        key.push(empty);
+    }
+    key.push(u32::try_from(frames).unwrap_or(u32::MAX));
+    key
+}

@@ -1,0 +1,144 @@
+//! A constraint compiled for one vocabulary, with the masks found so far.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use formwork_automaton::Automaton;
+
+use crate::cache::Generation;
+use crate::error::Error;
+use crate::matcher::Matcher;
+use crate::vocabulary::Vocabulary;
+
+/// How many bytes of masks a constraint keeps, unless told otherwise.
+const DEFAULT_CACHE_BYTES: usize = 128 << 20;
+
+/// An automaton, a vocabulary and the masks computed so far. Cheap to clone, shared by threads.
+#[derive(Clone)]
+pub struct CompiledConstraint {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    automaton: Arc<dyn Automaton>,
+    vocabulary: Vocabulary,
+    cache_bytes: usize,
+    generation: RwLock<Arc<Generation>>,
+    computed: AtomicU64,
+    dynamic: AtomicU64,
+    renewals: AtomicU64,
+}
+
+/// Counts of a constraint's mask cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheStats {
+    /// Distinct masks held.
+    pub masks: usize,
+    /// Keys that lead to them.
+    pub keys: usize,
+    /// Bytes held.
+    pub bytes: usize,
+    /// Masks computed by a walk over the vocabulary, since the constraint was compiled.
+    pub computed: u64,
+    /// Of those, masks that depended on the sequence's own data and were not kept.
+    pub dynamic: u64,
+    /// How often the byte budget was reached and the cache started afresh.
+    pub renewals: u64,
+}
+
+impl CompiledConstraint {
+    /// Joins an automaton to the vocabulary that it was built for.
+    ///
+    /// # Errors
+    /// Where the vocabulary has longer tokens than the automaton's horizon.
+    pub fn new(automaton: Arc<dyn Automaton>, vocabulary: &Vocabulary) -> Result<Self, Error> {
+        let longest = vocabulary.longest_token();
+        let horizon = automaton.horizon();
+        if longest > horizon as usize {
+            return Err(Error::wrong_horizon(horizon, longest));
+        }
+        Ok(Self::with_parts(automaton, vocabulary.clone(), DEFAULT_CACHE_BYTES))
+    }
+
+    /// The same constraint with an empty cache that may grow to `bytes`.
+    #[must_use]
+    pub fn with_cache_bytes(&self, bytes: usize) -> Self {
+        Self::with_parts(Arc::clone(self.automaton()), self.vocabulary().clone(), bytes)
+    }
+
+    fn with_parts(automaton: Arc<dyn Automaton>, vocabulary: Vocabulary, cache_bytes: usize) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                automaton,
+                vocabulary,
+                cache_bytes,
+                generation: RwLock::new(Arc::new(Generation::new(cache_bytes))),
+                computed: AtomicU64::new(0),
+                dynamic: AtomicU64::new(0),
+                renewals: AtomicU64::new(0),
+            }),
+        }
+    }
+
+    /// A matcher at the start of a new sequence.
+    pub fn matcher(&self) -> Matcher {
+        Matcher::new(self.clone())
+    }
+
+    /// The automaton.
+    pub fn automaton(&self) -> &Arc<dyn Automaton> {
+        &self.shared.automaton
+    }
+
+    /// The vocabulary.
+    pub fn vocabulary(&self) -> &Vocabulary {
+        &self.shared.vocabulary
+    }
+
+    /// What the mask cache holds and did.
+    pub fn cache_stats(&self) -> CacheStats {
+        let generation = self.generation();
+        CacheStats {
+            masks: generation.masks(),
+            keys: generation.keys(),
+            bytes: generation.bytes(),
+            computed: self.shared.computed.load(Ordering::Relaxed),
+            dynamic: self.shared.dynamic.load(Ordering::Relaxed),
+            renewals: self.shared.renewals.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The generation that new masks go to.
+    pub(crate) fn generation(&self) -> Arc<Generation> {
+        let current = self.shared.generation.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&current)
+    }
+
+    /// The generation to use instead of a full one: started now, unless another thread has.
+    pub(crate) fn renew(&self, full: &Arc<Generation>) -> Arc<Generation> {
+        let mut current = self.shared.generation.write().unwrap_or_else(PoisonError::into_inner);
+        if Arc::ptr_eq(&current, full) {
+            *current = Arc::new(Generation::new(self.shared.cache_bytes));
+            self.shared.renewals.fetch_add(1, Ordering::Relaxed);
+        }
+        Arc::clone(&current)
+    }
+
+    pub(crate) fn count_walk(&self, dynamic: bool) {
+        self.shared.computed.fetch_add(1, Ordering::Relaxed);
+        if dynamic {
+            self.shared.dynamic.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl fmt::Debug for CompiledConstraint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompiledConstraint")
+            .field("vocabulary", &self.shared.vocabulary)
+            .field("cache", &self.cache_stats())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,249 @@
+//! Everything that can go wrong here, in words for the person who has to act on it.
+
+use std::path::{Path, PathBuf};
+
+use formwork_automaton::{LimitKind, TokenId};
+
+/// What went wrong; [`Error::code`] is stable, the text is for people.
+#[derive(Debug, thiserror::Error)]
+#[error("{kind}")]
+pub struct Error {
+    #[source]
+    kind: Box<Kind>,
+}
+
+/// Stable names of the failures, one per kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Code {
+    /// A tokenizer file could not be read.
+    UnreadableFile,
+    /// A tokenizer file is not what it should be: truncated, malformed, or of another kind.
+    MalformedFile,
+    /// A tokenizer of a kind that is not supported.
+    UnsupportedTokenizer,
+    /// Ids, names or sizes that do not fit together.
+    InconsistentVocabulary,
+    /// An id beyond the vocabulary.
+    UnknownToken,
+    /// A token, or text, that the constraint does not allow here.
+    NotAllowed,
+    /// End of sequence where the constraint is not complete.
+    NotComplete,
+    /// Something after the end of sequence.
+    Finished,
+    /// No token can follow although the constraint is not complete.
+    DeadEnd,
+    /// More steps to take back than were taken.
+    RollbackTooFar,
+    /// Text that no tokens of the vocabulary spell.
+    Unspellable,
+    /// An automaton built for a vocabulary with shorter tokens.
+    WrongHorizon,
+}
+
+impl Code {
+    /// The code as a string that stays the same from version to version.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::UnreadableFile => "unreadable_file",
+            Self::MalformedFile => "malformed_file",
+            Self::UnsupportedTokenizer => "unsupported_tokenizer",
+            Self::InconsistentVocabulary => "inconsistent_vocabulary",
+            Self::UnknownToken => "unknown_token",
+            Self::NotAllowed => "not_allowed",
+            Self::NotComplete => "not_complete",
+            Self::Finished => "finished",
+            Self::DeadEnd => "dead_end",
+            Self::RollbackTooFar => "rollback_too_far",
+            Self::Unspellable => "unspellable",
+            Self::WrongHorizon => "wrong_horizon",
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum Kind {
+    #[error("cannot read {}", path.display())]
+    Unreadable { path: PathBuf, source: std::io::Error },
+    #[error("{file}:{line}:{column}: {message}")]
+    Malformed { file: String, line: usize, column: usize, message: String },
+    #[error("{file}: {message}")]
+    Incomplete { file: String, message: String },
+    #[error("{file}: the {part} is of kind {kind:?}, which is not supported")]
+    Unsupported { file: String, part: &'static str, kind: String },
+    #[error("{message}")]
+    Inconsistent { message: String },
+    #[error("token {token} is not in the vocabulary, which has {len} rows")]
+    UnknownToken { token: TokenId, len: usize },
+    #[error("token {token} ({text}) is not allowed here: {}", refusal(*offset, *limit))]
+    TokenNotAllowed { token: TokenId, text: String, offset: usize, limit: Option<LimitKind> },
+    #[error("the byte at offset {offset} ({byte}) is not allowed there{}", bound(*limit))]
+    ByteNotAllowed { byte: String, offset: usize, limit: Option<LimitKind> },
+    #[error("token {token} ({text}) ends the sequence, but the text is not complete here")]
+    NotComplete { token: TokenId, text: String },
+    #[error("nothing can follow the end of the sequence")]
+    Finished,
+    #[error("no token of the vocabulary can come next, although the text is not complete{}", bound(*limit))]
+    DeadEnd { limit: Option<LimitKind> },
+    #[error("cannot take back {asked} steps: only {taken} were taken")]
+    RollbackTooFar { asked: usize, taken: usize },
+    #[error("no tokens of the vocabulary spell {text}")]
+    Unspellable { text: String },
+    #[error(
+        "the constraint was compiled for tokens of at most {horizon} bytes, but the vocabulary has one of {longest}"
+    )]
+    WrongHorizon { horizon: u32, longest: usize },
+}
+
+fn refusal(offset: usize, limit: Option<LimitKind>) -> String {
+    match offset {
+        0 => format!("it cannot begin{}", bound(limit)),
+        n => format!("it cannot be continued after its first {n} bytes{}", bound(limit)),
+    }
+}
+
+fn bound(limit: Option<LimitKind>) -> String {
+    match limit {
+        None => String::new(),
+        Some(LimitKind::Depth) => ", because containers would be nested deeper than the limit `depth`".into(),
+        Some(LimitKind::States) => ", because the limit `states` was reached".into(),
+        Some(other) => format!(", because of the limit {other:?}"),
+    }
+}
+
+impl Error {
+    fn new(kind: Kind) -> Self {
+        Self { kind: Box::new(kind) }
+    }
+
+    /// Which failure this is.
+    pub fn code(&self) -> Code {
+        match &*self.kind {
+            Kind::Unreadable { .. } => Code::UnreadableFile,
+            Kind::Malformed { .. } | Kind::Incomplete { .. } => Code::MalformedFile,
+            Kind::Unsupported { .. } => Code::UnsupportedTokenizer,
+            Kind::Inconsistent { .. } => Code::InconsistentVocabulary,
+            Kind::UnknownToken { .. } => Code::UnknownToken,
+            Kind::TokenNotAllowed { .. } | Kind::ByteNotAllowed { .. } => Code::NotAllowed,
+            Kind::NotComplete { .. } => Code::NotComplete,
+            Kind::Finished => Code::Finished,
+            Kind::DeadEnd { .. } => Code::DeadEnd,
+            Kind::RollbackTooFar { .. } => Code::RollbackTooFar,
+            Kind::Unspellable { .. } => Code::Unspellable,
+            Kind::WrongHorizon { .. } => Code::WrongHorizon,
+        }
+    }
+
+    /// What to do about it, where there is a way out.
+    pub fn help(&self) -> Option<&'static str> {
+        match &*self.kind {
+            Kind::Unreadable { .. } => Some("give the path of a tokenizer.json file"),
+            Kind::Malformed { .. } | Kind::Incomplete { .. } => Some(
+                "give a whole tokenizer.json as Hugging Face publishes it; a partial download or a Git LFS pointer is not one",
+            ),
+            Kind::Unsupported { .. } => Some(
+                "byte-level BPE and SentencePiece-style tokenizers are supported; others can be given as a list of byte strings",
+            ),
+            Kind::WrongHorizon { .. } => Some("compile the constraint for this vocabulary"),
+            Kind::DeadEnd { .. } => Some("take back the last token with `rollback`, or raise the limit that is named"),
+            _ => None,
+        }
+    }
+
+    /// For a refused token or text: how many of its bytes could be read.
+    pub fn byte_offset(&self) -> Option<usize> {
+        match &*self.kind {
+            Kind::TokenNotAllowed { offset, .. } | Kind::ByteNotAllowed { offset, .. } => Some(*offset),
+            _ => None,
+        }
+    }
+
+    /// The token that the error is about.
+    pub fn token(&self) -> Option<TokenId> {
+        match &*self.kind {
+            Kind::UnknownToken { token, .. }
+            | Kind::TokenNotAllowed { token, .. }
+            | Kind::NotComplete { token, .. } => Some(*token),
+            _ => None,
+        }
+    }
+
+    /// Line and column in the file named by the text, counted from 1.
+    pub fn place(&self) -> Option<(usize, usize)> {
+        match &*self.kind {
+            Kind::Malformed { line, column, .. } => Some((*line, *column)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn unreadable(path: &Path, source: std::io::Error) -> Self {
+        Self::new(Kind::Unreadable { path: path.into(), source })
+    }
+
+    pub(crate) fn json(file: &str, error: &serde_json::Error) -> Self {
+        let text = error.to_string();
+        let message = match text.rsplit_once(" at line ") {
+            Some((message, _)) => message.to_owned(),
+            None => text,
+        };
+        let message = if error.is_eof() { format!("the file ends too early ({message})") } else { message };
+        Self::malformed(file, error.line(), error.column(), message)
+    }
+
+    pub(crate) fn malformed(file: &str, line: usize, column: usize, message: impl Into<String>) -> Self {
+        Self::new(Kind::Malformed { file: file.into(), line, column, message: message.into() })
+    }
+
+    pub(crate) fn incomplete(file: &str, message: impl Into<String>) -> Self {
+        Self::new(Kind::Incomplete { file: file.into(), message: message.into() })
+    }
+
+    pub(crate) fn unsupported(file: &str, part: &'static str, kind: &str) -> Self {
+        Self::new(Kind::Unsupported { file: file.into(), part, kind: kind.into() })
+    }
+
+    pub(crate) fn inconsistent(message: impl Into<String>) -> Self {
+        Self::new(Kind::Inconsistent { message: message.into() })
+    }
+
+    pub(crate) fn unknown_token(token: TokenId, len: usize) -> Self {
+        Self::new(Kind::UnknownToken { token, len })
+    }
+
+    pub(crate) fn token_not_allowed(token: TokenId, text: String, offset: usize, limit: Option<LimitKind>) -> Self {
+        Self::new(Kind::TokenNotAllowed { token, text, offset, limit })
+    }
+
+    pub(crate) fn byte_not_allowed(byte: u8, offset: usize, limit: Option<LimitKind>) -> Self {
+        let byte = match byte {
+            b' '..=b'~' => format!("`{}`", char::from(byte)),
+            _ => format!("0x{byte:02X}"),
+        };
+        Self::new(Kind::ByteNotAllowed { byte, offset, limit })
+    }
+
+    pub(crate) fn not_complete(token: TokenId, text: String) -> Self {
+        Self::new(Kind::NotComplete { token, text })
+    }
+
+    pub(crate) fn finished() -> Self {
+        Self::new(Kind::Finished)
+    }
+
+    pub(crate) fn dead_end(limit: Option<LimitKind>) -> Self {
+        Self::new(Kind::DeadEnd { limit })
+    }
+
+    pub(crate) fn rollback_too_far(asked: usize, taken: usize) -> Self {
+        Self::new(Kind::RollbackTooFar { asked, taken })
+    }
+
+    pub(crate) fn unspellable(text: String) -> Self {
+        Self::new(Kind::Unspellable { text })
+    }
+
+    pub(crate) fn wrong_horizon(horizon: u32, longest: usize) -> Self {
+        Self::new(Kind::WrongHorizon { horizon, longest })
+    }
+}

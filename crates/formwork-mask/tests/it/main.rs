@@ -1,0 +1,9 @@
+//! Masks and matchers over small hand-written automata, and vocabularies made by hand and taken from real tokenizers.
+
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests fail by panicking and say what they skip")]
+
+mod automata;
+mod masks;
+mod matchers;
+mod tokenizers;
+mod vocabularies;
