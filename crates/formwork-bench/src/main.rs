@@ -1,0 +1,50 @@
+//! Benchmarks: Formwork's masks timed beside a peer's, in the same run, and only where the answers are right.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod corpus;
+mod engine;
+mod error;
+#[cfg(feature = "model")]
+mod examples;
+mod masks;
+mod memory;
+mod python_json;
+
+/// Benchmarks of Formwork, with peers timed in the same run.
+#[derive(Parser)]
+#[command(name = "formwork-bench", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Times masks over a corpus of schemas and instances.
+    Masks(masks::Args),
+    /// Prints memory over one long output and over many sequences.
+    Memory(memory::Args),
+    #[cfg(feature = "model")]
+    /// Counts valid texts of a real model on the examples, constrained or not.
+    Examples(examples::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match &cli.command {
+        Command::Masks(args) => masks::run(args),
+        Command::Memory(args) => memory::run(args),
+        #[cfg(feature = "model")]
+        Command::Examples(args) => examples::run(args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            error.print();
+            ExitCode::from(2)
+        }
+    }
+}
