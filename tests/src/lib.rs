@@ -10,6 +10,6 @@ mod case;
 mod error;
 mod read;
 
-pub use case::{Case, Constraint, ExpectedError, Expectation, Place, Rejected};
+pub use case::{Case, Constraint, Expectation, ExpectedError, Place, Rejected};
 pub use error::Error;
 pub use read::{all, parse};

@@ -26,16 +26,8 @@ pub enum CharClass {
 
 impl CharClass {
     /// All classes, smallest first.
-    pub const ALL: [Self; 8] = [
-        Self::Digit,
-        Self::Lower,
-        Self::Alpha,
-        Self::Alnum,
-        Self::Word,
-        Self::Ident,
-        Self::Ascii,
-        Self::Text,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::Digit, Self::Lower, Self::Alpha, Self::Alnum, Self::Word, Self::Ident, Self::Ascii, Self::Text];
 
     /// Whether a character belongs to the class.
     pub fn contains(self, c: char) -> bool {

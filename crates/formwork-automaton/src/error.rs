@@ -41,7 +41,9 @@ impl CompileError {
     /// The JSON pointer of the fault, where it has one.
     pub fn pointer(&self) -> Option<&str> {
         match &*self.0 {
-            Kind::Unsatisfiable { pointer } | Kind::Pattern { pointer, .. } | Kind::Limit { pointer, .. } => Some(pointer),
+            Kind::Unsatisfiable { pointer } | Kind::Pattern { pointer, .. } | Kind::Limit { pointer, .. } => {
+                Some(pointer)
+            }
             Kind::Unspellable { .. } | Kind::EmptyRegex => None,
         }
     }
@@ -54,7 +56,9 @@ impl CompileError {
     /// A way out, where one is known.
     pub fn help(&self) -> Option<&'static str> {
         match &*self.0 {
-            Kind::Unsatisfiable { .. } => Some("two of its keywords contradict each other, or a required part can't exist"),
+            Kind::Unsatisfiable { .. } => {
+                Some("two of its keywords contradict each other, or a required part can't exist")
+            }
             Kind::Unspellable { .. } => Some("use another tokenizer, or leave the character out of the constraint"),
             Kind::EmptyRegex => Some("an anchor, an empty class or an intersection in it excludes everything"),
             Kind::Pattern { .. } => Some("simplify the pattern, or set `lenient` to leave it to validation"),

@@ -117,9 +117,7 @@ impl Frames {
 
     /// Bytes held on the heap, for accounting.
     pub fn heap_bytes(&self) -> usize {
-        self.frames.capacity() * size_of::<Frame>()
-            + self.keys.capacity() * size_of::<KeyNode>()
-            + self.text.capacity()
+        self.frames.capacity() * size_of::<Frame>() + self.keys.capacity() * size_of::<KeyNode>() + self.text.capacity()
     }
 
     /// Appends a frame.
@@ -148,11 +146,7 @@ impl Frames {
 
     /// Where the store stands.
     pub fn mark(&self) -> Mark {
-        Mark {
-            frames: to_u32(self.frames.len()),
-            keys: to_u32(self.keys.len()),
-            text: to_u32(self.text.len()),
-        }
+        Mark { frames: to_u32(self.frames.len()), keys: to_u32(self.keys.len()), text: to_u32(self.text.len()) }
     }
 
     /// Takes everything back that was appended since `mark`.
@@ -238,7 +232,5 @@ fn to_u32(n: usize) -> u32 {
 
 /// FNV-1a: keys are short, and equality is checked byte by byte after it.
 fn hash_bytes(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &b| {
-        (hash ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &b| (hash ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3))
 }

@@ -81,11 +81,7 @@ pub struct LangLimits {
 
 impl Default for LangLimits {
     fn default() -> Self {
-        Self {
-            max_states: 1 << 22,
-            max_nfa: 1 << 17,
-            max_search: 1 << 16,
-        }
+        Self { max_states: 1 << 22, max_nfa: 1 << 17, max_search: 1 << 16 }
     }
 }
 
@@ -170,15 +166,8 @@ impl Langs {
     pub fn and(&self, a: Lang, b: Lang) -> Lang {
         for (finite, other) in [(a, b), (b, a)] {
             if let Some(texts) = self.literal_set(finite) {
-                let kept: Vec<&str> = texts
-                    .iter()
-                    .filter(|text| self.contains(other, text))
-                    .collect();
-                return if kept.len() == texts.len() {
-                    finite
-                } else {
-                    self.literals(kept)
-                };
+                let kept: Vec<&str> = texts.iter().filter(|text| self.contains(other, text)).collect();
+                return if kept.len() == texts.len() { finite } else { self.literals(kept) };
             }
         }
         Lang(self.store().and(&[a.0, b.0]))
@@ -225,12 +214,10 @@ impl Langs {
     pub fn literal_set(&self, a: Lang) -> Option<Literals> {
         let store = self.store();
         match *store.formulas.get(a.0) {
-            Formula::Literals { atom, range } if range.depth == 0 => {
-                match store.atoms.get(atom as usize) {
-                    Some(Atom::Literals { literals, .. }) => Some(literals.clone()),
-                    _ => None,
-                }
-            }
+            Formula::Literals { atom, range } if range.depth == 0 => match store.atoms.get(atom as usize) {
+                Some(Atom::Literals { literals, .. }) => Some(literals.clone()),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -246,8 +233,7 @@ impl Langs {
     #[inline]
     pub fn step(&self, s: LangState, byte: u8) -> Option<LangState> {
         let state = self.states.get(s.0)?;
-        self.step_class(s.0, state, state.classes.class(byte))
-            .map(LangState)
+        self.step_class(s.0, state, state.classes.class(byte)).map(LangState)
     }
 
     #[inline]
@@ -267,9 +253,7 @@ impl Langs {
     /// Whether the bytes so far end with a whole character.
     #[inline]
     pub fn at_char_boundary(&self, s: LangState) -> bool {
-        self.states
-            .get(s.0)
-            .is_some_and(|state| state.utf8 == BOUNDARY)
+        self.states.get(s.0).is_some_and(|state| state.utf8 == BOUNDARY)
     }
 
     /// Whether every completion is accepted (a sufficient check: `false` says nothing).
@@ -312,17 +296,8 @@ impl Langs {
 
     /// Bytes held on the heap, roughly.
     pub fn heap_bytes(&self) -> usize {
-        let lengths = self
-            .lengths
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .heap_bytes();
-        let counts = self
-            .counts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .len()
-            * 16;
+        let lengths = self.lengths.lock().unwrap_or_else(PoisonError::into_inner).heap_bytes();
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner).len() * 16;
         self.states.heap_bytes() + self.store().heap_bytes() + lengths + counts
     }
 }

@@ -78,7 +78,11 @@ fn scalars_by_type() {
     check(&json!({"type": "integer"}), &["0", "-1", "120"], &["-0", "01", "1.0", "1e2", "-", ""]);
     check(&json!({"type": "number"}), &["0", "-0.5", "12.25", "1e5", "1E-7"], &[".5", "1.", "00", "1e", "+1", "1e999"]);
     check(&json!({"type": ["string", "null"]}), &["\"\"", "null", "\"é\\n\\\"\""], &["\"", "1", "\"\t\"", "\"\\x\""]);
-    check(&json!(true), &["{}", "[]", "1", "\"x\"", "{\"a\":[null,{\"b\":[]}]}"], &["", "{", "[1,]", "{\"a\":1,}", "{1:2}"]);
+    check(
+        &json!(true),
+        &["{}", "[]", "1", "\"x\"", "{\"a\":[null,{\"b\":[]}]}"],
+        &["", "{", "[1,]", "{\"a\":1,}", "{1:2}"],
+    );
 }
 
 #[test]
@@ -111,14 +115,26 @@ fn numbers_between_bounds() {
 
 #[test]
 fn strings_by_length_pattern_and_set() {
-    check(&json!({"type": "string", "maxLength": 2}), &["\"\"", "\"é中\"", "\"😀😀\"", "\"\\n\\\"\""], &["\"abc\"", "\"😀😀😀\""]);
-    check(&json!({"type": "string", "minLength": 2}), &["\"ab\"", "\"\\n\\n\"", "\"😀😀\""], &["\"a\"", "\"😀\"", "\"\""]);
+    check(
+        &json!({"type": "string", "maxLength": 2}),
+        &["\"\"", "\"é中\"", "\"😀😀\"", "\"\\n\\\"\""],
+        &["\"abc\"", "\"😀😀😀\""],
+    );
+    check(
+        &json!({"type": "string", "minLength": 2}),
+        &["\"ab\"", "\"\\n\\n\"", "\"😀😀\""],
+        &["\"a\"", "\"😀\"", "\"\""],
+    );
     check(
         &json!({"type": "string", "pattern": "^[a-z]+$", "maxLength": 3}),
         &["\"abc\"", "\"z\""],
         &["\"abcd\"", "\"AB\"", "\"\"", "\"a1\""],
     );
-    check(&json!({"type": "string", "pattern": "\\S"}), &["\"a\"", "\"  x \"", "\"[é\""], &["\"\"", "\"   \"", "\"\\t \\n\""]);
+    check(
+        &json!({"type": "string", "pattern": "\\S"}),
+        &["\"a\"", "\"  x \"", "\"[é\""],
+        &["\"\"", "\"   \"", "\"\\t \\n\""],
+    );
     check(
         &json!({"enum": ["open", "opened", "shut", "a\"b", "\n", 3, null]}),
         &["\"open\"", "\"opened\"", "\"shut\"", "\"a\\\"b\"", "\"\\n\"", "3", "null"],
@@ -137,15 +153,33 @@ fn every_escape_where_asked_for() {
         &["\"A/\"", "\"\\u0041\\/\"", "\"\\u00e9\"", "\"\\u00E9\"", "\"\\ud83d\\ude00\"", "\"😀\"", "\"\\u0001\""],
         &["\"\\u0042/\"", "\"\\ud83d\"", "\"\\ude00\"", "\"\\ud83d\\ud83d\"", "\"\u{1}\""],
     );
-    check_with(&json!({"type": "string"}), &any, &["\"\\ud83d\\ude00\"", "\"\\u0000\""], &["\"\\ud83dx\"", "\"\\udc00\""]);
+    check_with(
+        &json!({"type": "string"}),
+        &any,
+        &["\"\\ud83d\\ude00\"", "\"\\u0000\""],
+        &["\"\\ud83dx\"", "\"\\udc00\""],
+    );
     let canonical = SchemaOptions::default();
-    check_with(&json!({"type": "string"}), &canonical, &["\"\\u0001\"", "\"/\""], &["\"\\u0041\"", "\"\\/\"", "\"\\u000a\"", "\"\\u001F\""]);
+    check_with(
+        &json!({"type": "string"}),
+        &canonical,
+        &["\"\\u0001\"", "\"/\""],
+        &["\"\\u0041\"", "\"\\/\"", "\"\\u000a\"", "\"\\u001F\""],
+    );
 }
 
 #[test]
 fn arrays_by_items_and_count() {
-    check(&json!({"type": "array", "items": {"type": "integer"}}), &["[]", "[1]", "[1,2]"], &["[1,]", "[\"a\"]", "[", "[,1]"]);
-    check(&json!({"items": {"type": "null"}, "minItems": 2, "maxItems": 3, "type": "array"}), &["[null,null]", "[null,null,null]"], &["[]", "[null]", "[null,null,null,null]"]);
+    check(
+        &json!({"type": "array", "items": {"type": "integer"}}),
+        &["[]", "[1]", "[1,2]"],
+        &["[1,]", "[\"a\"]", "[", "[,1]"],
+    );
+    check(
+        &json!({"items": {"type": "null"}, "minItems": 2, "maxItems": 3, "type": "array"}),
+        &["[null,null]", "[null,null,null]"],
+        &["[]", "[null]", "[null,null,null,null]"],
+    );
     check(
         &json!({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "items": false}),
         &["[]", "[1]", "[1,\"a\"]"],
@@ -164,7 +198,11 @@ fn arrays_by_items_and_count() {
 fn objects_by_keys() {
     let person = json!({"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
         "required": ["name"], "additionalProperties": false});
-    check(&person, &["{\"name\":\"a\"}", "{\"name\":\"a\",\"age\":3}"], &["{}", "{\"age\":3}", "{\"name\":\"a\",\"x\":1}", "{\"age\":1,\"name\":\"b\"}", "{\"name\":1}"]);
+    check(
+        &person,
+        &["{\"name\":\"a\"}", "{\"name\":\"a\",\"age\":3}"],
+        &["{}", "{\"age\":3}", "{\"name\":\"a\",\"x\":1}", "{\"age\":1,\"name\":\"b\"}", "{\"name\":1}"],
+    );
     check(
         &json!({"type": "object", "properties": {"k": {"type": "integer"}}}),
         &["{}", "{\"k\":1}", "{\"b\":\"x\"}", "{\"k\":1,\"b\":\"x\"}", "{\"kb\":\"x\"}", "{\"kk\":[1]}", "{\"\":null}"],
@@ -176,10 +214,22 @@ fn objects_by_keys() {
         &["{\"x\":\"1\"}", "{\"y\":\"2\"}", "{}", "{\"x\":1,\"y\":2}"],
     );
     let any = SchemaOptions::default().property_order(PropertyOrder::Any).whitespace(Whitespace::Compact);
-    check_with(&person, &any, &["{\"age\":1,\"name\":\"b\"}", "{\"name\":\"b\",\"age\":1}"], &["{\"age\":1}", "{\"age\":1,\"age\":2,\"name\":\"b\"}"]);
-    check(&json!({"const": {"a": [1, {"b": null}], "c": "x"}}), &["{\"a\":[1,{\"b\":null}],\"c\":\"x\"}"], &["{\"a\":[1,{\"b\":null}]}", "{\"a\":[2,{\"b\":null}],\"c\":\"x\"}"]);
+    check_with(
+        &person,
+        &any,
+        &["{\"age\":1,\"name\":\"b\"}", "{\"name\":\"b\",\"age\":1}"],
+        &["{\"age\":1}", "{\"age\":1,\"age\":2,\"name\":\"b\"}"],
+    );
+    check(
+        &json!({"const": {"a": [1, {"b": null}], "c": "x"}}),
+        &["{\"a\":[1,{\"b\":null}],\"c\":\"x\"}"],
+        &["{\"a\":[1,{\"b\":null}]}", "{\"a\":[2,{\"b\":null}],\"c\":\"x\"}"],
+    );
     unsatisfiable(&json!({"type": "object", "properties": {"a": false}, "required": ["a"]}), "/properties/a");
-    unsatisfiable(&json!({"type": "object", "required": ["a"], "additionalProperties": false}), "/additionalProperties");
+    unsatisfiable(
+        &json!({"type": "object", "required": ["a"], "additionalProperties": false}),
+        "/additionalProperties",
+    );
 }
 
 #[test]
@@ -204,7 +254,11 @@ fn combinations() {
     let tagged = json!({"anyOf": [
         {"type": "object", "properties": {"kind": {"const": "a"}, "x": {"type": "integer"}}, "required": ["kind", "x"]},
         {"type": "object", "properties": {"kind": {"const": "b"}, "x": {"type": "string"}}, "required": ["kind", "x"]}]});
-    check(&tagged, &["{\"kind\":\"a\",\"x\":1}", "{\"kind\":\"b\",\"x\":\"1\"}"], &["{\"kind\":\"a\",\"x\":\"1\"}", "{\"kind\":\"c\",\"x\":1}", "{\"kind\":\"a\"}"]);
+    check(
+        &tagged,
+        &["{\"kind\":\"a\",\"x\":1}", "{\"kind\":\"b\",\"x\":\"1\"}"],
+        &["{\"kind\":\"a\",\"x\":\"1\"}", "{\"kind\":\"c\",\"x\":1}", "{\"kind\":\"a\"}"],
+    );
     check(
         &json!({"anyOf": [{"type": "array", "items": {"type": "integer"}, "maxItems": 1}, {"type": "array", "items": {"type": "number"}, "minItems": 2}]}),
         &["[]", "[1]", "[1,2]", "[1.5,2]", "[1,2.5]"],
@@ -215,24 +269,47 @@ fn combinations() {
         &["{\"a\":3}", "{\"a\":40,\"b\":[]}"],
         &["{\"a\":2}", "{\"a\":3.5}", "{}", "{\"a\":\"x\"}"],
     );
-    check(&json!({"anyOf": [{"type": "string", "maxLength": 2}, {"type": "string", "pattern": "^x"}]}), &["\"ab\"", "\"xyz\"", "\"x\""], &["\"abc\""]);
-    check(&json!({"anyOf": [{"type": "integer"}, {"type": "number", "minimum": 10}]}), &["1", "-5", "10.5", "11"], &["1.5", "-5.5"]);
+    check(
+        &json!({"anyOf": [{"type": "string", "maxLength": 2}, {"type": "string", "pattern": "^x"}]}),
+        &["\"ab\"", "\"xyz\"", "\"x\""],
+        &["\"abc\""],
+    );
+    check(
+        &json!({"anyOf": [{"type": "integer"}, {"type": "number", "minimum": 10}]}),
+        &["1", "-5", "10.5", "11"],
+        &["1.5", "-5.5"],
+    );
 }
 
 #[test]
 fn recursion() {
     let tree = json!({"$ref": "#/$defs/node", "$defs": {"node": {"type": "object", "properties": {"v": {"type": "integer"},
         "kids": {"type": "array", "items": {"$ref": "#/$defs/node"}}}, "required": ["v", "kids"], "additionalProperties": false}}});
-    check(&tree, &["{\"v\":1,\"kids\":[]}", "{\"v\":1,\"kids\":[{\"v\":2,\"kids\":[]},{\"v\":3,\"kids\":[{\"v\":4,\"kids\":[]}]}]}"], &["{\"v\":1}", "{\"v\":1,\"kids\":[1]}"]);
+    check(
+        &tree,
+        &[
+            "{\"v\":1,\"kids\":[]}",
+            "{\"v\":1,\"kids\":[{\"v\":2,\"kids\":[]},{\"v\":3,\"kids\":[{\"v\":4,\"kids\":[]}]}]}",
+        ],
+        &["{\"v\":1}", "{\"v\":1,\"kids\":[1]}"],
+    );
     let list = json!({"anyOf": [{"type": "null"}, {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"], "additionalProperties": false}]});
     check(&list, &["null", "{\"next\":null}", "{\"next\":{\"next\":null}}"], &["{}", "{\"next\":1}"]);
-    unsatisfiable(&json!({"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}), "/properties/next");
+    unsatisfiable(
+        &json!({"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}),
+        "/properties/next",
+    );
 }
 
 #[test]
 fn blanks() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}, "b": {"type": "object"}}});
-    check_with(&schema, &SchemaOptions::default(), &["{\"a\": [1, 2], \"b\": {}}", "{}"], &["{\"a\":[1]}", "{ }", "{\"a\": [1,2]}"]);
+    check_with(
+        &schema,
+        &SchemaOptions::default(),
+        &["{\"a\": [1, 2], \"b\": {}}", "{}"],
+        &["{\"a\":[1]}", "{ }", "{\"a\": [1,2]}"],
+    );
     check_with(
         &schema,
         &SchemaOptions::default().whitespace(Whitespace::Indent(2)),

@@ -20,7 +20,8 @@ fn schema() -> impl Strategy<Value = Value> {
             let low = if exclusive { "exclusiveMinimum" } else { "minimum" };
             json!({"type": "number", low: f64::from(lo) / 4.0, "maximum": f64::from(lo + span) / 4.0})
         }),
-        (-300..300_i32, 0..400_i32).prop_map(|(lo, span)| json!({"type": "integer", "minimum": lo, "maximum": lo + span})),
+        (-300..300_i32, 0..400_i32)
+            .prop_map(|(lo, span)| json!({"type": "integer", "minimum": lo, "maximum": lo + span})),
         (0..3_u8, 0..3_u8).prop_map(|(min, more)| json!({"type": "string", "minLength": min, "maxLength": min + more})),
         proptest::sample::select(vec!["^a*$", "b", "^[a-c]{1,3}$", "é|x$", "^(ab)*$", "\\n", "^$"])
             .prop_map(|p| json!({"type": "string", "pattern": p})),
@@ -29,7 +30,12 @@ fn schema() -> impl Strategy<Value = Value> {
     ];
     let node = leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
-            (proptest::collection::vec(inner.clone(), 0..3), proptest::option::of(inner.clone()), 0..3_u8, proptest::option::of(0..3_u8))
+            (
+                proptest::collection::vec(inner.clone(), 0..3),
+                proptest::option::of(inner.clone()),
+                0..3_u8,
+                proptest::option::of(0..3_u8)
+            )
                 .prop_map(|(prefix, items, min, more)| {
                     let mut out = json!({"type": "array", "minItems": min});
                     if !prefix.is_empty() {
@@ -84,9 +90,8 @@ fn value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            proptest::collection::btree_map(proptest::sample::select(&NAMES[..]), inner, 0..4).prop_map(|map| {
-                Value::Object(map.into_iter().map(|(k, v)| (k.to_owned(), v)).collect())
-            }),
+            proptest::collection::btree_map(proptest::sample::select(&NAMES[..]), inner, 0..4)
+                .prop_map(|map| { Value::Object(map.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()) }),
         ]
     })
 }

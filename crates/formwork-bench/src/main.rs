@@ -12,6 +12,8 @@ mod examples;
 mod masks;
 mod memory;
 mod python_json;
+mod random;
+mod walks;
 
 /// Benchmarks of Formwork, with peers timed in the same run.
 #[derive(Parser)]
@@ -25,6 +27,8 @@ struct Cli {
 enum Command {
     /// Times masks over a corpus of schemas and instances.
     Masks(masks::Args),
+    /// Validates random walks and the completion of each of their prefixes.
+    Walks(walks::Args),
     /// Prints memory over one long output and over many sequences.
     Memory(memory::Args),
     #[cfg(feature = "model")]
@@ -36,6 +40,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {
         Command::Masks(args) => masks::run(args),
+        Command::Walks(args) => walks::run(args),
         Command::Memory(args) => memory::run(args),
         #[cfg(feature = "model")]
         Command::Examples(args) => examples::run(args),

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use formwork::{CompiledConstraint, Constraint, TokenId, Vocabulary};
+use formwork::{CompiledConstraint, Constraint, Vocabulary};
 
 use crate::error::Error;
+use crate::random::{Random, pick};
 
 /// Walks masks at random over one long output and over many sequences, and prints the process's memory on the way.
 ///
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     // The schema's values one after another, without end, so that one output can be as long as is asked for.
     let list = serde_json::json!({"type": "array", "items": schema.clone(), "$defs": schema.get("$defs")});
     let compiled = compile(&list)?;
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut matcher = compiled.matcher();
     for done in 1..=args.tokens {
         let token = pick(&mut random, matcher.mask()?.iter(), |token| !vocabulary.eos().contains(&token));
@@ -84,29 +85,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// A generator for walks (xorshift64*): which walk is taken only has to differ from one to the next.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-}
-
-/// One of the tokens, each as likely as any other.
-fn pick(
-    random: &mut Random,
-    tokens: impl Iterator<Item = TokenId>,
-    keep: impl Fn(TokenId) -> bool,
-) -> Option<TokenId> {
-    let tokens: Vec<TokenId> = tokens.filter(|token| keep(*token)).collect();
-    let index = random.next() % (tokens.len() as u64).max(1);
-    tokens.get(usize::try_from(index).ok()?).copied()
 }
 
 /// Memory of this process that is in use, from the kernel; 0 where it does not say.

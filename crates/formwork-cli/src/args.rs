@@ -23,7 +23,9 @@ pub(crate) use sampling::SamplingArgs;
 #[command(name = "formwork", version)]
 #[cfg_attr(
     feature = "model",
-    command(after_help = "Example:\n  formwork generate --schema contact.json --prompt \"Ada Lovelace, ada@example.org\"")
+    command(
+        after_help = "Example:\n  formwork generate --schema contact.json --prompt \"Ada Lovelace, ada@example.org\""
+    )
 )]
 #[cfg_attr(
     not(feature = "model"),
@@ -48,7 +50,7 @@ pub(crate) enum Command {
 
 /// Says which texts a constraint accepts, and where it rejects the others.
 ///
-/// Reads JSON lines {"id", "schema"|"regex": …, "options": {…}, "texts": […], "walks": N, "seed": S} and answers each, in order,
+/// Reads JSON lines `{"id", "schema"|"regex": …, "options": {…}, "texts": […], "walks": N, "seed": S}` and answers each, in order,
 /// with one line. `complete`: the text is accepted and may end there. `rejected_at`: offset of the first byte after which no
 /// completion exists. The exit status is 0 when every line was answered.
 #[derive(Debug, Args)]
@@ -86,7 +88,7 @@ pub(crate) enum ModelCommand {
     /// Fetches a model into the cache, where it isn't there yet, and prints its file's path.
     #[command(after_help = "Examples:\n  formwork model pull\n  formwork model pull OWNER/NAME:FILE.gguf")]
     Pull {
-        /// A hub id OWNER/NAME[:FILE], or `default`.
+        /// A hub id `OWNER/NAME[:FILE]`, or `default`.
         #[arg(value_name = "ID", default_value = "default")]
         id: String,
     },

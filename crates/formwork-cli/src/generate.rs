@@ -50,16 +50,23 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<Status, Error> {
         let (mut generation, shown) = one(args, &prepared, &loaded, &prompt, sequence)?;
         task.check(&mut generation);
         printed = shown.and_then(|()| finish(args, &generation));
-        if let Some(shortfall) = shortfall(&generation) {
+        let ended = judge(&generation);
+        let shortfall = shortfall(&generation);
+        generations.push(generation);
+        if printed.is_err() {
+            // Nobody reads the text any more; the report still comes.
+            break;
+        }
+        if let Some(shortfall) = shortfall {
             output::complain(&shortfall);
         }
-        let ended = judge(&generation);
-        generations.push(generation);
-        // The worst of all sequences counts.
-        status = if status == Status::Good { ended } else { status };
-        if printed.is_err() || ended == Status::Interrupted {
-            status = if printed.is_err() { Status::Incomplete } else { Status::Interrupted };
-            break;
+        match ended {
+            Status::Good => {}
+            Status::Interrupted => {
+                status = ended;
+                break;
+            }
+            _ => status = ended,
         }
     }
     if let Some(report) = report {
@@ -144,14 +151,17 @@ fn shortfall(generation: &Generation) -> Option<String> {
         _ => {}
     }
     if generation.parse.status == ParseStatus::Failed {
-        let place = generation.parse.error.as_ref().map_or_else(String::new, |e| {
-            format!(" at line {}, column {}: {}", e.line, e.column, e.message)
-        });
+        let place = generation
+            .parse
+            .error
+            .as_ref()
+            .map_or_else(String::new, |e| format!(" at line {}, column {}: {}", e.line, e.column, e.message));
         return Some(format!("the text is not JSON{place}"));
     }
     if generation.validation.status == ValidationStatus::Invalid {
         let first = generation.validation.errors.first();
-        let said = first.map_or_else(String::new, |v| format!(": {} (at {:?}, {})", v.message, v.instance_path, v.schema_path));
+        let said = first
+            .map_or_else(String::new, |v| format!(": {} (at {:?}, {})", v.message, v.instance_path, v.schema_path));
         return Some(format!("the text is not valid{said}"));
     }
     None

@@ -112,13 +112,15 @@ impl Context {
             None => None,
         };
         if by_tokens.as_ref().is_some_and(|c| c.vocabulary().eos().is_empty()) {
-            warnings.push(Warning::of_request("the tokenizer names no token that ends a text, so none is ever allowed"));
+            warnings
+                .push(Warning::of_request("the tokenizer names no token that ends a text, so none is ever allowed"));
         }
         let trailing = match options.whitespace {
             Whitespace::Flexible(most) => usize::from(most),
             _ => 0,
         };
-        let mut decided = Decided { relaxed: constraint.relaxed().iter().map(Into::into).collect(), ..Decided::default() };
+        let mut decided =
+            Decided { relaxed: constraint.relaxed().iter().map(Into::into).collect(), ..Decided::default() };
         for text in &request.texts {
             let verdict = through_bytes::judge(&by_bytes, text, trailing, self.complete);
             let core = &text.as_bytes()[..verdict.core];

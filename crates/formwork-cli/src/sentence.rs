@@ -31,9 +31,7 @@ fn plain_os_error(text: &str) -> String {
     let mut chars = plain.chars();
     match chars.next() {
         // "No such file" becomes part of a sentence; "JSON" stays.
-        Some(first) if !chars.as_str().starts_with(char::is_uppercase) => {
-            first.to_lowercase().chain(chars).collect()
-        }
+        Some(first) if !chars.as_str().starts_with(char::is_uppercase) => first.to_lowercase().chain(chars).collect(),
         _ => plain.to_owned(),
     }
 }
@@ -42,7 +40,8 @@ fn plain_os_error(text: &str) -> String {
 pub(crate) fn of_usage(rendered: &str) -> String {
     let (said, usage) = rendered.split_once("Usage:").unwrap_or((rendered, ""));
     let mut sentence = String::new();
-    for line in said.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("For more information")) {
+    for line in said.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("For more information"))
+    {
         let line = line.strip_prefix("error: ").unwrap_or(line);
         match line.strip_prefix("tip: ") {
             Some(_) => sentence.push_str("; "),

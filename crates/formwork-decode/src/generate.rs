@@ -22,7 +22,7 @@ const DEFAULT_MAX_TOKENS: usize = 1024;
 
 /// From how many tokens above the shortest completion's bytes on the mask is cut down to what fits the budget. With more to
 /// spare, only the drawn token is checked (and drawn again from what fits, should it be one that opens too much).
-const TIGHT: usize = 16;
+pub(crate) const TIGHT: usize = 16;
 
 /// Generates one sequence.
 ///
@@ -68,7 +68,7 @@ pub fn generate<M: Model>(
 ) -> Result<Generation, Error> {
     let sampler = Sampler::new(&request.sampling).map_err(Error::params)?;
     StopFinder::new(&request.stop.strings)?;
-    let max_tokens = max_tokens(request, &model)?;
+    let max_tokens = token_budget(request.max_tokens, request.prompt_ids.len(), &model)?;
     let mut constraint = constraint;
     if let Some(constraint) = constraint.as_deref_mut() {
         let needed = constraint.needed().map_err(|err| Error::constraint(0, err))?;
@@ -112,16 +112,16 @@ pub fn generate<M: Model>(
     Ok(run.report(end, warnings))
 }
 
-fn max_tokens<M: Model>(request: &GenerateRequest, model: &M) -> Result<usize, Error> {
+/// The most tokens to generate.
+pub(crate) fn token_budget<M: Model>(asked: Option<usize>, prompt: usize, model: &M) -> Result<usize, Error> {
     let Some(context) = model.context_len() else {
-        return Ok(request.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS));
+        return Ok(asked.unwrap_or(DEFAULT_MAX_TOKENS));
     };
-    let prompt = request.prompt_ids.len();
     let left = context.saturating_sub(prompt);
     if left == 0 {
         return Err(Error::prompt_too_long(prompt, context));
     }
-    match request.max_tokens {
+    match asked {
         Some(max_tokens) if max_tokens > left => Err(Error::context_too_short(max_tokens, prompt, left)),
         Some(max_tokens) => Ok(max_tokens),
         None => Ok(DEFAULT_MAX_TOKENS.min(left)),
@@ -341,7 +341,8 @@ impl<M: Model> Run<'_, '_, '_, M> {
     }
 }
 
-fn mask_of<'c>(
+/// The step's mask, cut down to the budget where that is tight.
+pub(crate) fn mask_of<'c>(
     constraint: &'c mut (dyn Constraint + '_),
     tight: bool,
     remaining: usize,

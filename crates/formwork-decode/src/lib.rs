@@ -7,10 +7,13 @@
 //! Reading the text as JSON ([`parse_json`]) and validating it ([`SchemaValidator`]) are separate steps
 //! ([`Generation::check_json`] does both): how a text ended says nothing about either.
 //!
+//! [`beam_search`] looks for the most probable texts instead of drawing one.
+//!
 //! What is not here: models, and the rules of sampling.
 
 #![forbid(unsafe_code)]
 
+mod beams;
 mod check;
 mod constraint;
 mod error;
@@ -27,6 +30,7 @@ mod timing;
 mod token_text;
 mod validation;
 
+pub use beams::{Beam, BeamRequest, beam_search};
 pub use constraint::{Constraint, ConstraintError};
 pub use error::{Error, Failure};
 pub use generate::generate;

@@ -25,14 +25,14 @@ pub struct MatcherConstraint {
     /// The last mask within a budget, and for how many remaining tokens.
     row: Vec<u32>,
     row_remaining: Option<usize>,
-    /// Text tokens by their bytes.
-    sorted: Vec<TokenId>,
+    /// Text tokens by their bytes, shared by clones.
+    sorted: Arc<[TokenId]>,
 }
 
 impl MatcherConstraint {
     /// The constraint of a matcher, from where it stands.
-    pub const fn new(matcher: Matcher) -> Self {
-        Self { matcher, plan: None, planned: false, row: Vec::new(), row_remaining: None, sorted: Vec::new() }
+    pub fn new(matcher: Matcher) -> Self {
+        Self { matcher, plan: None, planned: false, row: Vec::new(), row_remaining: None, sorted: Arc::default() }
     }
 
     /// The matcher.
@@ -66,7 +66,7 @@ impl MatcherConstraint {
         } else {
             if self.sorted.is_empty() {
                 let all = vocabulary.ids().filter(|token| vocabulary.bytes(*token).is_some());
-                self.sorted = sorted_by_bytes(&vocabulary, all);
+                self.sorted = sorted_by_bytes(&vocabulary, all).into();
             }
             self.sorted.iter().copied().filter(|token| is_set(&self.row, *token)).collect()
         };
@@ -94,6 +94,19 @@ impl MatcherConstraint {
             }
         }
         Ok(())
+    }
+}
+
+impl Clone for MatcherConstraint {
+    fn clone(&self) -> Self {
+        Self {
+            matcher: self.matcher.fork(),
+            plan: self.plan.clone(),
+            planned: self.planned,
+            row: Vec::new(),
+            row_remaining: None,
+            sorted: Arc::clone(&self.sorted),
+        }
     }
 }
 

@@ -61,6 +61,7 @@ where
 }
 
 /// See [`model_from_fn`].
+#[derive(Clone)]
 pub struct FnModel<F> {
     vocab_size: usize,
     prefix: Vec<TokenId>,

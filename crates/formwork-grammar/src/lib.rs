@@ -8,10 +8,10 @@ mod options;
 mod regex;
 mod schema;
 
-pub use regex::{Regex, RegexError};
 pub use decimal::Decimal;
 pub use error::{Error, Place};
 pub use options::{Draft, Escapes, Format, Limits, Numbers, PropertyOrder, SchemaOptions, Whitespace};
+pub use regex::{Regex, RegexError};
 pub use schema::{
     Applicator, ArrayRules, Bound, Keywords, Node, NodeId, NodeKind, NumberRules, ObjectRules, Relaxed, Schema,
     StringRules, Type, TypeSet, Warning, parse_schema, schema_from_value,

@@ -106,10 +106,6 @@ impl Regex {
 
     /// A look-around over one expression.
     pub(crate) fn look(behind: bool, negated: bool, node: Self) -> Self {
-        Self::Look {
-            behind,
-            negated,
-            node: Box::new(node),
-        }
+        Self::Look { behind, negated, node: Box::new(node) }
     }
 }

@@ -49,25 +49,25 @@ impl<'a> StepInput<'a> {
         self.eos = eos;
         self
     }
+}
 
-    /// Refuses logits that are NaN or +∞, and such where none is finite.
-    pub(crate) fn check_logits(&self) -> Result<(), Error> {
-        // No early exit: straight loops over 128k floats become vector code.
-        let mut good = true;
-        let mut some = false;
-        for &z in self.logits {
-            good &= z < f32::INFINITY;
-            some |= z > f32::NEG_INFINITY;
-        }
-        if !good {
-            let bad = self.logits.iter().copied().enumerate().find(|(_, z)| z.is_nan() || *z == f32::INFINITY);
-            if let Some((id, value)) = bad {
-                return Err(Error::bad_logit(id, value));
-            }
-        }
-        if !some {
-            return Err(Error::all_minus_infinity(self.logits.len()));
-        }
-        Ok(())
+/// Refuses logits that are NaN or +∞, and such where none is finite.
+pub(crate) fn check_logits(logits: &[f32]) -> Result<(), Error> {
+    // No early exit: straight loops over 128k floats become vector code.
+    let mut good = true;
+    let mut some = false;
+    for &z in logits {
+        good &= z < f32::INFINITY;
+        some |= z > f32::NEG_INFINITY;
     }
+    if !good {
+        let bad = logits.iter().copied().enumerate().find(|(_, z)| z.is_nan() || *z == f32::INFINITY);
+        if let Some((id, value)) = bad {
+            return Err(Error::bad_logit(id, value));
+        }
+    }
+    if !some {
+        return Err(Error::all_minus_infinity(logits.len()));
+    }
+    Ok(())
 }

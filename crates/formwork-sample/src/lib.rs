@@ -7,12 +7,13 @@
 //! beside it.
 //!
 //! [`Sampler::explain`] tells what every stage left, with probabilities; [`Sampler::log_probs`] gives the four
-//! log-probabilities of a report.
+//! log-probabilities of a report. [`beam_tokens`] and [`LengthCorrection`] are for beam search.
 //!
 //! What is not here: masks (anything that can show its bits will do), models and the loop around them.
 
 #![forbid(unsafe_code)]
 
+mod beam;
 mod candidates;
 mod error;
 mod explain;
@@ -31,6 +32,7 @@ mod sampler;
 mod stage;
 mod wire;
 
+pub use beam::{BeamScore, BeamToken, LengthCorrection, beam_tokens};
 pub use error::Error;
 pub use explain::{Explanation, Probability, StageTrace};
 pub use history::History;

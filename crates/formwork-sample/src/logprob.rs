@@ -70,7 +70,7 @@ impl Sampler {
     }
 }
 
-fn log_sum_exp(logits: impl Iterator<Item = f32> + Clone) -> f64 {
+pub(crate) fn log_sum_exp(logits: impl Iterator<Item = f32> + Clone) -> f64 {
     let max = f64::from(logits.clone().fold(f32::NEG_INFINITY, f32::max));
     let sum: f64 = logits.map(|z| (f64::from(z) - max).exp()).sum();
     max + sum.ln()

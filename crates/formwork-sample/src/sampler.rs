@@ -5,7 +5,7 @@ use formwork_automaton::TokenId;
 use crate::candidates::{Candidate, Candidates};
 use crate::error::Error;
 use crate::history::History;
-use crate::input::StepInput;
+use crate::input::{StepInput, check_logits};
 use crate::order::{OrderEntry, StageName};
 use crate::params::SamplingParams;
 use crate::preselect::Preselection;
@@ -76,7 +76,7 @@ impl Sampler {
     /// Logits that are NaN, +∞ or all −∞; no legal token with a finite logit; a ban of the user's that leaves none; a stage
     /// that takes a logit beyond what an f64 holds. Nothing is drawn then.
     pub fn sample(&mut self, step: &StepInput<'_>) -> Result<Sampled, Error> {
-        step.check_logits()?;
+        check_logits(step.logits)?;
         self.candidates.clear();
         let selected = self.preselection.gather(&mut self.candidates, &self.params, step, &mut self.scratch);
         // Nothing found among those that can matter: gathering all finds or names the reason.
@@ -119,7 +119,7 @@ impl Sampler {
 
     /// Checks the logits and gathers the legal tokens.
     pub(crate) fn begin<'a>(&mut self, step: &StepInput<'a>) -> Result<Surroundings<'a>, Error> {
-        step.check_logits()?;
+        check_logits(step.logits)?;
         self.scratch.relaxed = RelaxedSet::default();
         stage::grammar::gather(&mut self.candidates, step.logits, step.legal)?;
         Ok(Surroundings::new(step))

@@ -84,8 +84,7 @@ impl Constraint {
     /// A constraint that no text satisfies, or none that the vocabulary can spell; a pattern without an automaton; a limit exceeded.
     pub fn compile(&self, vocabulary: &Vocabulary) -> Result<CompiledConstraint, Error> {
         let words = vocabulary.single_bytes();
-        let alphabet: ByteSet =
-            (0..=u8::MAX).filter(|b| words[usize::from(b >> 6)] >> (b & 63) & 1 == 1).collect();
+        let alphabet: ByteSet = (0..=u8::MAX).filter(|b| words[usize::from(b >> 6)] >> (b & 63) & 1 == 1).collect();
         let longest_token = u32::try_from(vocabulary.longest_token()).unwrap_or(u32::MAX);
         let automaton = self.automaton(Spelling { alphabet, longest_token })?;
         Ok(CompiledConstraint::new(automaton, vocabulary)?)

@@ -128,7 +128,8 @@ fn constraints_that_are_refused_say_why_and_where() {
             Ok(_) => return faults.check(false, || format!("accepted, but {} was expected", expected.code)),
             Err(error) => error,
         };
-        faults.check(error.code() == expected.code, || format!("{}: {error}, expected {}", error.code(), expected.code));
+        faults
+            .check(error.code() == expected.code, || format!("{}: {error}, expected {}", error.code(), expected.code));
         match &expected.place {
             None => {}
             Some(Place::Pointer(pointer)) => faults.check(error.pointer() == Some(pointer), || {
@@ -227,7 +228,9 @@ fn look(matcher: &mut Matcher, text: &str, at: usize, faults: &mut Faults) {
         let shown: Vec<String> = wrong
             .iter()
             .take(5)
-            .map(|id| String::from_utf8_lossy(matcher.constraint().vocabulary().bytes(*id).unwrap_or(b"<special>")).into())
+            .map(|id| {
+                String::from_utf8_lossy(matcher.constraint().vocabulary().bytes(*id).unwrap_or(b"<special>")).into()
+            })
             .collect();
         format!("{text:?} at {at}: {} bits of the mask are wrong, {shown:?} among them", wrong.len())
     });
@@ -316,7 +319,9 @@ fn uniform_walks_are_accepted_and_valid() {
 #[test]
 fn an_independent_validator_agrees() {
     each_case(|case, faults| {
-        let (Some(validator), Expectation::Language { accept, reject }) = (validator(case), &case.expect) else { return };
+        let (Some(validator), Expectation::Language { accept, reject }) = (validator(case), &case.expect) else {
+            return;
+        };
         let valid = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|value| validator.is_valid(&value));
         for text in accept {
             faults.check(valid(text), || format!("{text:?} should be accepted, but is not valid"));

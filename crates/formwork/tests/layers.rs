@@ -24,7 +24,10 @@ fn dependencies_point_upstream() {
     for package in &metadata.packages {
         let Some(own) = layer(&package.name) else {
             assert_eq!(package.name.as_str(), "formwork-cases", "{} has no layer", package.name);
-            assert!(package.dependencies.iter().all(|d| layer(&d.name).is_none()), "the case reader knows a crate of ours");
+            assert!(
+                package.dependencies.iter().all(|d| layer(&d.name).is_none()),
+                "the case reader knows a crate of ours"
+            );
             continue;
         };
         for dependency in package.dependencies.iter().filter(|d| d.kind == DependencyKind::Normal) {

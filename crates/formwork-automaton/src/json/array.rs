@@ -126,8 +126,11 @@ impl JsonAutomaton {
             let (forms, alts) = self.tag_forms(&state.alts, |atom| self.item_form(atom, state.index));
             let position = self.positions.item(&self.schema, state.position, state.index);
             let goal = self.goals.intern(Goal { forms, position });
-            let awaits =
-                self.awaits.intern(Await::Array { alts, index: state.index.saturating_add(1), position: state.position });
+            let awaits = self.awaits.intern(Await::Array {
+                alts,
+                index: state.index.saturating_add(1),
+                position: state.position,
+            });
             Member { goal, awaits }
         })
     }

@@ -145,9 +145,11 @@ impl JsonAutomaton {
     }
 
     fn object_cost_with(&self, atom: u32, cost: &dyn Fn(FormId) -> u32) -> u32 {
-        self.needed_members(atom).into_iter().fold(2_u32, |sum, (key, form)| match (sum, self.key_cost(key), cost(form)) {
-            (NEVER, ..) | (_, NEVER, _) | (_, _, NEVER) => NEVER,
-            (sum, key, value) => finite(key.saturating_add(value).saturating_add(2).saturating_add(sum)),
+        self.needed_members(atom).into_iter().fold(2_u32, |sum, (key, form)| {
+            match (sum, self.key_cost(key), cost(form)) {
+                (NEVER, ..) | (_, NEVER, _) | (_, _, NEVER) => NEVER,
+                (sum, key, value) => finite(key.saturating_add(value).saturating_add(2).saturating_add(sum)),
+            }
         })
     }
 

@@ -165,10 +165,8 @@ impl JsonAutomaton {
     /// The situation after a number's first byte, for the atoms of each tag.
     pub(super) fn start_number(&self, atoms: &[(u16, u32)], byte: u8, state: State) -> Option<State> {
         let negative = byte == b'-';
-        let tracks: Vec<(u16, u32)> = atoms
-            .iter()
-            .filter_map(|&(tag, atom)| Some((tag, self.number_start(atom, negative)?)))
-            .collect();
+        let tracks: Vec<(u16, u32)> =
+            atoms.iter().filter_map(|&(tag, atom)| Some((tag, self.number_start(atom, negative)?))).collect();
         if tracks.is_empty() {
             return None;
         }
@@ -215,7 +213,10 @@ impl JsonAutomaton {
 
     /// The tags whose alternatives accept the number as it stands.
     pub(super) fn number_tags(&self, alts: &[(u16, u32)]) -> Vec<u16> {
-        alts.iter().filter(|(_, track)| self.number_accepts(*self.number_tracks.get(*track))).map(|(tag, _)| *tag).collect()
+        alts.iter()
+            .filter(|(_, track)| self.number_accepts(*self.number_tracks.get(*track)))
+            .map(|(tag, _)| *tag)
+            .collect()
     }
 
     /// Digits in a row: the limit, or what a bound's own digits need where that is more.

@@ -215,9 +215,9 @@ impl KeyMachine {
             return (lo..=hi).contains(&code) && self.any_below(node, ranks);
         }
         let Some(here) = self.trie.get(node as usize) else { return false };
-        here.children
-            .iter()
-            .any(|&(byte, child)| self.any_code_below(child, code << 6 | u32::from(byte & 0x3F), more - 1, lo, hi, ranks))
+        here.children.iter().any(|&(byte, child)| {
+            self.any_code_below(child, code << 6 | u32::from(byte & 0x3F), more - 1, lo, hi, ranks)
+        })
     }
 
     pub(super) fn rank(&self, key: u32) -> u32 {
@@ -267,7 +267,8 @@ impl JsonAutomaton {
         let mut known: rustc_hash::FxHashSet<u32> = keys.iter().copied().collect();
         for (_, atom) in &alts {
             let atom = self.object_atoms.get(*atom);
-            let declared = atom.groups.iter().flat_map(|g| self.object_groups.get(*g).properties.iter().map(|(k, _)| *k));
+            let declared =
+                atom.groups.iter().flat_map(|g| self.object_groups.get(*g).properties.iter().map(|(k, _)| *k));
             for key in declared.chain(atom.required.iter().copied()) {
                 if known.insert(key) {
                     keys.push(key);

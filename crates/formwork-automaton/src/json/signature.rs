@@ -74,7 +74,8 @@ impl JsonAutomaton {
     /// count in periods, so their window stays whole.
     fn push_window(&self, alt: &StringAlt, chars: u32, key: &mut Key) {
         let (min, max) = (alt.min.saturating_sub(chars), alt.max.map(|max| max.saturating_sub(chars)));
-        let clip = |n: u32| if self.langs.is_universal(LangState::from_id(alt.state)) { n.min(self.horizon) } else { n };
+        let clip =
+            |n: u32| if self.langs.is_universal(LangState::from_id(alt.state)) { n.min(self.horizon) } else { n };
         key.extend([clip(min), max.map_or(u32::MAX, clip)]);
     }
 

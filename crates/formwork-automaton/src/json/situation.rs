@@ -89,7 +89,10 @@ impl JsonAutomaton {
         self.pops.get_or((awaits, tags), || {
             let tags = self.tag_sets.get(tags);
             let kept = |alts: &[(u16, u16, u32)]| -> Box<[(u16, u32)]> {
-                alts.iter().filter(|(form, ..)| tags.binary_search(form).is_ok()).map(|&(_, tag, atom)| (tag, atom)).collect()
+                alts.iter()
+                    .filter(|(form, ..)| tags.binary_search(form).is_ok())
+                    .map(|&(_, tag, atom)| (tag, atom))
+                    .collect()
             };
             let situation = match self.awaits.get(awaits) {
                 Await::Object { alts, machine, next, used } => {

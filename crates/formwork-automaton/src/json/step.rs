@@ -18,7 +18,7 @@ impl JsonAutomaton {
             Situation::Value { goal, gap } => match self.blank(seq, state, *gap, byte) {
                 Blank::Read(a) => Step::To(State { a, ..state }),
                 Blank::Not => Step::Dead,
-                Blank::Ends => self.open_value(seq, State { a: 0, c: 0, ..state }, *goal, byte),
+                Blank::Ends => self.open_value(seq, State { a: 0, c: 0, ..state }, *goal, byte, true),
             },
             Situation::String { tag, min, max } => match self.step_string(state, byte, *min, *max) {
                 StringStep::Dead => Step::Dead,
@@ -88,8 +88,8 @@ impl JsonAutomaton {
         space::step(self.options.whitespace, gap, state.a, self.depth(seq, state.frame), byte)
     }
 
-    /// The first byte of a value.
-    fn open_value(&self, seq: &mut Frames, state: State, goal: u32, byte: u8) -> Step {
+    /// The first byte of a value; `needed` says whether one must come.
+    fn open_value(&self, seq: &mut Frames, state: State, goal: u32, byte: u8, needed: bool) -> Step {
         match byte {
             b'"' => to(self.start_string(state, goal)),
             b'-' | b'0'..=b'9' => to(self.start_number(&self.goal_numbers(goal), byte, state)),
@@ -97,7 +97,8 @@ impl JsonAutomaton {
                 let opened = if byte == b'{' { self.object_opening(goal) } else { self.array_opening(goal) };
                 let Some(id) = opened else { return Step::Dead };
                 let limit = self.options.limits.depth;
-                if self.depth(seq, state.frame) >= limit && self.value_witness_byte(goal) != Some(byte) {
+                let deep = self.depth(seq, state.frame) >= limit;
+                if deep && !(needed && self.value_witness_byte(goal) == Some(byte)) {
                     // Beyond the limit, only what the shortest completion needs is opened.
                     return Step::Limit(LimitKind::Depth);
                 }
@@ -283,13 +284,14 @@ impl JsonAutomaton {
                 self.close(seq, state.frame, self.array_tags(array, count))
             }
             (Blank::Ends, Situation::ArrayOpen { .. } | Situation::ArrayComma { .. }) => {
+                let needed =
+                    !matches!(situation, Situation::ArrayOpen { .. }) || self.array_tags(array, count).is_none();
                 let Some(array) = self.array_with_room(array, count) else { return Step::Dead };
                 let member = self.array_member(array);
                 let depth = self.depth(seq, state.frame);
-                let frame =
-                    Frame { parent: state.frame, state: member.awaits, count, depth, keys: KeySet::EMPTY };
+                let frame = Frame { parent: state.frame, state: member.awaits, count, depth, keys: KeySet::EMPTY };
                 let frame = seq.push(frame);
-                self.open_value(seq, State { id: 0, a: 0, b: 0, c: 0, frame }, member.goal, byte)
+                self.open_value(seq, State { id: 0, a: 0, b: 0, c: 0, frame }, member.goal, byte, needed)
             }
             _ => Step::Dead,
         }

@@ -110,7 +110,8 @@ impl JsonAutomaton {
             Escape::None => match byte {
                 b'"' => Read::Close,
                 b'\\' => {
-                    let ranges = if any { [(0, 0x10_FFFF), NONE, NONE] } else { [(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)] };
+                    let ranges =
+                        if any { [(0, 0x10_FFFF), NONE, NONE] } else { [(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)] };
                     Read::Part { ranges, word: Escape::Slash.pack() }
                 }
                 0..=0x1F => Read::Not,
@@ -196,7 +197,14 @@ impl JsonAutomaton {
     }
 
     /// One language's answer to what was read: its next state, where some completion has a length in the window.
-    pub(super) fn follow(&self, state: LangState, read: Read, chars: u32, min: u32, max: Option<u32>) -> Option<LangState> {
+    pub(super) fn follow(
+        &self,
+        state: LangState,
+        read: Read,
+        chars: u32,
+        min: u32,
+        max: Option<u32>,
+    ) -> Option<LangState> {
         let fits = |state: LangState, chars: u32| {
             (min <= chars && max.is_none())
                 || max.is_none_or(|max| chars <= max)

@@ -48,7 +48,8 @@ impl JsonAutomaton {
         }
         let depth = u32::try_from(chain.len()).unwrap_or(u32::MAX);
         let mut out = Vec::new();
-        let mut tag = self.complete_top(seq, state, key_frame, depth, outside.last().map_or(&[], Vec::as_slice), &mut out);
+        let mut tag =
+            self.complete_top(seq, state, key_frame, depth, outside.last().map_or(&[], Vec::as_slice), &mut out);
         for (level, frame) in chain.iter().enumerate() {
             let outer = outside.get(chain.len() - 1 - level).map_or(&[][..], Vec::as_slice);
             let depth = frame.depth;
@@ -60,7 +61,9 @@ impl JsonAutomaton {
     /// The cost of the rest after a member, by the tag of the form that the member's value satisfies.
     fn member_costs(&self, awaits: u32, count: u32, outer: &[u32]) -> Vec<u32> {
         let mut costs = Vec::new();
-        for (form, cost) in self.rests(awaits, count, outer).into_iter().map(|(form, _, _, cost)| (usize::from(form), cost)) {
+        for (form, cost) in
+            self.rests(awaits, count, outer).into_iter().map(|(form, _, _, cost)| (usize::from(form), cost))
+        {
             if costs.len() <= form {
                 costs.resize(form + 1, NEVER);
             }
@@ -255,7 +258,8 @@ impl JsonAutomaton {
                 *tag
             }
             Situation::Strings { alts } => {
-                let cost = |alt: &&StringAlt| add(self.langs.shortest(LangState::from_id(alt.state)), outer_of(alt.tag));
+                let cost =
+                    |alt: &&StringAlt| add(self.langs.shortest(LangState::from_id(alt.state)), outer_of(alt.tag));
                 let Some(best) = alts.iter().min_by_key(cost) else { return 0 };
                 self.complete_string(best, state, out);
                 best.tag
@@ -319,7 +323,15 @@ impl JsonAutomaton {
         goal.forms.iter().enumerate().map(cost).min().unwrap_or(NEVER)
     }
 
-    fn complete_object(&self, seq: &Frames, state: State, object: u32, depth: u32, outer: &[u32], out: &mut Vec<u8>) -> u16 {
+    fn complete_object(
+        &self,
+        seq: &Frames,
+        state: State,
+        object: u32,
+        depth: u32,
+        outer: &[u32],
+        out: &mut Vec<u8>,
+    ) -> u16 {
         let situation = self.situations.get(state.id);
         let comma_read = matches!(situation, Situation::ObjectComma { .. });
         let opened = matches!(situation, Situation::ObjectOpen { .. });
@@ -400,7 +412,8 @@ impl JsonAutomaton {
             Some((text, self.object_member(object, None)?))
         });
         let known_cost = known.map_or(NEVER, |(key, member)| {
-            let rest = self.key_cost(machine.keys[key as usize]).saturating_sub(u32::try_from(typed.len()).unwrap_or(0));
+            let rest =
+                self.key_cost(machine.keys[key as usize]).saturating_sub(u32::try_from(typed.len()).unwrap_or(0));
             add(rest, self.member_cost(member, outer))
         });
         let unknown_cost = unknown.as_ref().map_or(NEVER, |(text, member)| {

@@ -29,6 +29,8 @@ pub(super) struct Compiled {
     pub(super) nodes: Vec<Node>,
     pub(super) loops: Vec<NodeId>,
     pub(super) start: NodeId,
+    /// The node that reads whatever stands before a match.
+    pub(super) prefix: NodeId,
     pub(super) spellings: Vec<u32>,
     /// What each look-behind looks for.
     pub(super) observers: Vec<Regex>,
@@ -51,11 +53,8 @@ pub(super) fn compile(
         limit: limit.min(1 << Thread::COUNT_BITS),
         depth: 0,
     };
-    let end = if frame == Frame::Anywhere {
-        REST
-    } else {
-        MATCH
-    };
+    let end = if frame == Frame::Anywhere { REST } else { MATCH };
+    let mut prefix = NONE;
     let start = if frame == Frame::Exact {
         compiler.node(regex, end)?
     } else {
@@ -66,6 +65,7 @@ pub(super) fn compile(
         } else {
             let any = compiler.share(Node::Any { next: split })?;
             compiler.nodes[split as usize] = Node::Split(any, body);
+            prefix = any;
             split
         }
     };
@@ -73,6 +73,7 @@ pub(super) fn compile(
         nodes: compiler.nodes,
         loops: compiler.loops,
         start,
+        prefix,
         spellings: compiler.used,
         observers: compiler.observers,
     })
@@ -97,8 +98,7 @@ impl Compiler<'_> {
         if self.nodes.len() >= self.limit {
             return Err(LangError::too_large(self.limit));
         }
-        let id =
-            NodeId::try_from(self.nodes.len()).map_err(|_| LangError::too_large(self.limit))?;
+        let id = NodeId::try_from(self.nodes.len()).map_err(|_| LangError::too_large(self.limit))?;
         self.nodes.push(node);
         self.loops.push(self.owner);
         Ok(id)
@@ -134,30 +134,17 @@ impl Compiler<'_> {
         let id = match regex {
             Regex::Empty => Ok(next),
             Regex::Class(chars) => self.class(chars, next),
-            Regex::Concat(parts) => parts
-                .iter()
-                .rev()
-                .try_fold(next, |next, part| self.node(part, next)),
-            Regex::Alternation(branches) => {
-                branches.iter().rev().try_fold(FAIL, |others, branch| {
-                    let branch = self.node(branch, next)?;
-                    self.split(branch, others)
-                })
-            }
+            Regex::Concat(parts) => parts.iter().rev().try_fold(next, |next, part| self.node(part, next)),
+            Regex::Alternation(branches) => branches.iter().rev().try_fold(FAIL, |others, branch| {
+                let branch = self.node(branch, next)?;
+                self.split(branch, others)
+            }),
             Regex::Repeat { node, min, max } => self.repeat(node, *min, *max, next),
             Regex::Start => self.share(Node::Start { next }),
             Regex::End => self.share(Node::End { next }),
             Regex::WordBoundary { negated } => self.word_boundary(*negated, next),
-            Regex::Look {
-                behind: false,
-                negated,
-                node,
-            } => self.ahead(node, *negated, next),
-            Regex::Look {
-                behind: true,
-                negated,
-                node,
-            } => self.behind(node, *negated, next),
+            Regex::Look { behind: false, negated, node } => self.ahead(node, *negated, next),
+            Regex::Look { behind: true, negated, node } => self.behind(node, *negated, next),
         };
         self.depth -= 1;
         id
@@ -176,17 +163,15 @@ impl Compiler<'_> {
         self.share(Node::Class { spelling, next })
     }
 
-    fn repeat(
-        &mut self,
-        node: &Regex,
-        min: u32,
-        max: Option<u32>,
-        next: NodeId,
-    ) -> Result<NodeId, LangError> {
+    fn repeat(&mut self, node: &Regex, min: u32, max: Option<u32>, next: NodeId) -> Result<NodeId, LangError> {
         // Where anything may follow, more rounds than needed add nothing.
         let max = if next == REST { Some(min) } else { max };
         if max == Some(0) || matches!(node, Regex::Empty) {
             return Ok(next);
+        }
+        // Assertions alone hold as often as they hold once.
+        if longest(node) == 0 {
+            return if min == 0 { Ok(next) } else { self.node(node, next) };
         }
         let min = if has_assertion(node) {
             min
@@ -211,9 +196,7 @@ impl Compiler<'_> {
                     Node::End { next } => next,
                     _ => next,
                 };
-                if matches!(ends, REST | MATCH)
-                    && matches!(node, Regex::Class(chars) if is_any(chars))
-                {
+                if matches!(ends, REST | MATCH) && matches!(node, Regex::Class(chars) if is_any(chars)) {
                     next = REST;
                 } else {
                     let split = self.push(Node::Fail)?;
@@ -244,13 +227,7 @@ impl Compiler<'_> {
         Ok(next)
     }
 
-    fn counted(
-        &mut self,
-        node: &Regex,
-        min: u32,
-        max: Option<u32>,
-        next: NodeId,
-    ) -> Result<NodeId, LangError> {
+    fn counted(&mut self, node: &Regex, min: u32, max: Option<u32>, next: NodeId) -> Result<NodeId, LangError> {
         if min.max(max.unwrap_or(0)) >= 1 << 24 {
             return Err(LangError::too_large(self.limit));
         }
@@ -259,17 +236,8 @@ impl Compiler<'_> {
         let body = self.node(node, end);
         self.owner = NONE;
         let body = body?;
-        self.nodes[end as usize] = Node::Loop {
-            body,
-            min,
-            max,
-            exit: next,
-        };
-        if min == 0 {
-            self.split(body, next)
-        } else {
-            Ok(body)
-        }
+        self.nodes[end as usize] = Node::Loop { body, min, max, exit: next };
+        if min == 0 { self.split(body, next) } else { Ok(body) }
     }
 
     fn word_boundary(&mut self, negated: bool, next: NodeId) -> Result<NodeId, LangError> {
@@ -288,19 +256,13 @@ impl Compiler<'_> {
         match (body?, negated) {
             (REST, false) | (FAIL, true) => Ok(next),
             (REST, true) | (FAIL, false) => Ok(FAIL),
-            (body, negated) => self.share(Node::Ahead {
-                body,
-                negated,
-                next,
-            }),
+            (body, negated) => self.share(Node::Ahead { body, negated, next }),
         }
     }
 
     fn behind(&mut self, regex: &Regex, negated: bool, next: NodeId) -> Result<NodeId, LangError> {
         if looks_past_end(regex, 0) {
-            return Err(LangError::look_around(
-                "a look-behind may not look at what follows it",
-            ));
+            return Err(LangError::look_around("a look-behind may not look at what follows it"));
         }
         let known = self.observers.iter().position(|known| known == regex);
         let observer = known.unwrap_or_else(|| {
@@ -308,11 +270,7 @@ impl Compiler<'_> {
             self.observers.len() - 1
         });
         let observer = u32::try_from(observer).map_err(|_| LangError::too_large(self.limit))?;
-        self.share(Node::Behind {
-            observer,
-            negated,
-            next,
-        })
+        self.share(Node::Behind { observer, negated, next })
     }
 }
 
@@ -332,11 +290,7 @@ fn shortest(regex: &Regex) -> u32 {
         Regex::Concat(parts) => parts.iter().map(shortest).fold(0, u32::saturating_add),
         Regex::Alternation(branches) => branches.iter().map(shortest).min().unwrap_or(0),
         Regex::Repeat { node, min, .. } => shortest(node).saturating_mul(*min),
-        Regex::Empty
-        | Regex::Start
-        | Regex::End
-        | Regex::WordBoundary { .. }
-        | Regex::Look { .. } => 0,
+        Regex::Empty | Regex::Start | Regex::End | Regex::WordBoundary { .. } | Regex::Look { .. } => 0,
     }
 }
 
@@ -351,11 +305,7 @@ fn longest(regex: &Regex) -> u32 {
             (_, None) => u32::MAX,
             (each, Some(max)) => each.saturating_mul(*max),
         },
-        Regex::Empty
-        | Regex::Start
-        | Regex::End
-        | Regex::WordBoundary { .. }
-        | Regex::Look { .. } => 0,
+        Regex::Empty | Regex::Start | Regex::End | Regex::WordBoundary { .. } | Regex::Look { .. } => 0,
     }
 }
 
@@ -365,14 +315,8 @@ fn looks_past_end(regex: &Regex, following: u32) -> bool {
         Regex::Empty | Regex::Class(_) | Regex::Start => false,
         Regex::End => true,
         Regex::WordBoundary { .. } => following == 0,
-        Regex::Look {
-            behind: true, node, ..
-        } => looks_past_end(node, 0),
-        Regex::Look {
-            behind: false,
-            node,
-            ..
-        } => longest(node) > following || looks_past_end(node, 0),
+        Regex::Look { behind: true, node, .. } => looks_past_end(node, 0),
+        Regex::Look { behind: false, node, .. } => longest(node) > following || looks_past_end(node, 0),
         Regex::Concat(parts) => {
             let mut following = following;
             parts.iter().rev().any(|part| {
@@ -381,9 +325,7 @@ fn looks_past_end(regex: &Regex, following: u32) -> bool {
                 past
             })
         }
-        Regex::Alternation(branches) => branches
-            .iter()
-            .any(|branch| looks_past_end(branch, following)),
+        Regex::Alternation(branches) => branches.iter().any(|branch| looks_past_end(branch, following)),
         Regex::Repeat { node, .. } => looks_past_end(node, following),
     }
 }
@@ -401,12 +343,10 @@ fn has_assertion(regex: &Regex) -> bool {
 fn size(regex: &Regex) -> u64 {
     match regex {
         Regex::Empty => 0,
-        Regex::Concat(parts) | Regex::Alternation(parts) => {
-            parts.iter().map(size).fold(0, u64::saturating_add)
+        Regex::Concat(parts) | Regex::Alternation(parts) => parts.iter().map(size).fold(0, u64::saturating_add),
+        Regex::Repeat { node, min, max } => {
+            size(node).saturating_add(1).saturating_mul(u64::from(max.unwrap_or(*min).max(1)))
         }
-        Regex::Repeat { node, min, max } => size(node)
-            .saturating_add(1)
-            .saturating_mul(u64::from(max.unwrap_or(*min).max(1))),
         _ => 1,
     }
 }
@@ -414,9 +354,7 @@ fn size(regex: &Regex) -> u64 {
 /// The largest count of rounds inside.
 fn inner_rounds(regex: &Regex) -> u32 {
     match regex {
-        Regex::Concat(parts) | Regex::Alternation(parts) => {
-            parts.iter().map(inner_rounds).max().unwrap_or(0)
-        }
+        Regex::Concat(parts) | Regex::Alternation(parts) => parts.iter().map(inner_rounds).max().unwrap_or(0),
         Regex::Repeat { node, min, max } => inner_rounds(node).max(max.unwrap_or(*min)),
         _ => 0,
     }

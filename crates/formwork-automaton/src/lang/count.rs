@@ -21,10 +21,7 @@ struct Open {
 impl Langs {
     /// The number of accepted completions, at most `cap`.
     pub fn count(&self, s: LangState, cap: u64) -> u64 {
-        let mut memo = self
-            .counts
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut memo = self.counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(known) = memo.get(&s.0).copied().or_else(|| self.literals_left(s.0)) {
             return cap.min(known);
         }
@@ -34,11 +31,7 @@ impl Langs {
         let mut looked_at = 0_usize;
         let mut enter = |id: u32, way: &mut Vec<Open>| {
             looked_at += 1;
-            way.push(Open {
-                id,
-                class: 1,
-                total: u64::from(self.is_accepting(LangState(id))),
-            });
+            way.push(Open { id, class: 1, total: u64::from(self.is_accepting(LangState(id))) });
             looked_at <= self.limits.max_search
         };
         enter(s.0, &mut way);
@@ -96,12 +89,7 @@ impl Langs {
 
 /// Adds what one class of bytes leads to.
 fn add(open: &mut Open, each: u64, langs: &Langs) {
-    let bytes = langs
-        .states
-        .get(open.id)
-        .map_or(1, |state| state.classes.size(open.class));
-    open.total = open
-        .total
-        .saturating_add(each.saturating_mul(u64::from(bytes)));
+    let bytes = langs.states.get(open.id).map_or(1, |state| state.classes.size(open.class));
+    open.total = open.total.saturating_add(each.saturating_mul(u64::from(bytes)));
     open.class += 1;
 }

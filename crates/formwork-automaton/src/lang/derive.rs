@@ -28,20 +28,16 @@ struct Gathered {
     rest: bool,
 }
 
+/// A look-ahead passed at this very place: what follows is under its condition.
+struct Passed {
+    node: NodeId,
+    condition: FormulaId,
+}
+
 impl Store {
     /// The formula before the first byte.
-    pub(super) fn enter(
-        &mut self,
-        atom: AtomId,
-        program: &Program,
-        observers: Box<[FormulaId]>,
-    ) -> FormulaId {
-        let place = Place {
-            atom,
-            program,
-            at_start: true,
-            observers: &observers,
-        };
+    pub(super) fn enter(&mut self, atom: AtomId, program: &Program, observers: Box<[FormulaId]>) -> FormulaId {
+        let place = Place { atom, program, at_start: true, observers: &observers };
         self.close(&place, program.start, &mut Vec::new())
     }
 
@@ -90,12 +86,7 @@ impl Store {
     }
 
     fn derive_pattern(&mut self, formula: FormulaId, byte: u8) -> FormulaId {
-        let Formula::Pattern {
-            atom,
-            threads,
-            observers,
-        } = self.formulas.get(formula)
-        else {
+        let Formula::Pattern { atom, threads, observers } = self.formulas.get(formula) else {
             return NO;
         };
         let atom = *atom;
@@ -112,11 +103,7 @@ impl Store {
                         None => {}
                         Some(DONE) => finished.push((next, thread.count())),
                         Some(inside) => {
-                            gathered.threads.push(Thread::new(
-                                thread.node(),
-                                inside,
-                                thread.count(),
-                            ));
+                            gathered.threads.push(Thread::new(thread.node(), inside, thread.count()));
                         }
                     }
                 }
@@ -126,11 +113,7 @@ impl Store {
                         None => {}
                         Some(utf8::BOUNDARY) => finished.push((next, thread.count())),
                         Some(inside) => {
-                            gathered.threads.push(Thread::new(
-                                thread.node(),
-                                u16::from(inside),
-                                thread.count(),
-                            ));
+                            gathered.threads.push(Thread::new(thread.node(), u16::from(inside), thread.count()));
                         }
                     }
                 }
@@ -141,12 +124,7 @@ impl Store {
         for observer in &mut observers {
             *observer = self.derive(*observer, byte);
         }
-        let place = Place {
-            atom,
-            program: &program,
-            at_start: false,
-            observers: &observers,
-        };
+        let place = Place { atom, program: &program, at_start: false, observers: &observers };
         for (next, count) in finished {
             self.gather(&place, next, count, &mut gathered, &mut Vec::new());
             if gathered.rest {
@@ -157,7 +135,7 @@ impl Store {
     }
 
     /// The formula for one node entered at a place.
-    fn close(&mut self, place: &Place<'_>, node: NodeId, open: &mut Vec<NodeId>) -> FormulaId {
+    fn close(&mut self, place: &Place<'_>, node: NodeId, open: &mut Vec<Passed>) -> FormulaId {
         let mut gathered = Gathered::default();
         self.gather(place, node, 0, &mut gathered, open);
         self.finish(place, gathered)
@@ -179,14 +157,7 @@ impl Store {
     }
 
     /// Follows all that reads nothing from a node. `open` holds the look-aheads passed on the way here without reading.
-    fn gather(
-        &mut self,
-        place: &Place<'_>,
-        node: NodeId,
-        count: u32,
-        gathered: &mut Gathered,
-        open: &mut Vec<NodeId>,
-    ) {
+    fn gather(&mut self, place: &Place<'_>, node: NodeId, count: u32, gathered: &mut Gathered, open: &mut Vec<Passed>) {
         let mut stack = vec![(node, count)];
         while let Some((id, count)) = stack.pop() {
             let node = place.program.node(id);
@@ -216,35 +187,26 @@ impl Store {
                         gathered.threads.push(Thread::MATCH);
                     }
                 }
-                Node::Behind {
-                    observer,
-                    negated,
-                    next,
-                } => {
-                    let state = place
-                        .observers
-                        .get(observer as usize)
-                        .copied()
-                        .unwrap_or(NO);
+                Node::Behind { observer, negated, next } => {
+                    let state = place.observers.get(observer as usize).copied().unwrap_or(NO);
                     if self.formulas.facts(state).accepts != negated {
                         stack.push((next, count));
                     }
                 }
-                Node::Ahead {
-                    body,
-                    negated,
-                    next,
-                } => {
-                    if open.contains(&id) {
+                Node::Ahead { body, negated, next } => {
+                    if open.iter().any(|passed| passed.node == id) {
                         continue;
                     }
                     let holds = self.close(place, body, open);
-                    let holds = if negated { self.not(holds) } else { holds };
+                    let fails = self.not(holds);
+                    let (holds, fails) = if negated { (fails, holds) } else { (holds, fails) };
+                    let assumed = |condition| open.iter().any(|passed| passed.condition == condition);
                     match holds {
                         NO => {}
-                        YES => stack.push((next, count)),
-                        holds => {
-                            open.push(id);
+                        _ if assumed(fails) => {}
+                        _ if holds == YES || assumed(holds) => stack.push((next, count)),
+                        _ => {
+                            open.push(Passed { node: id, condition: holds });
                             let after = self.close(place, next, open);
                             open.pop();
                             let both = self.and_each(holds, after);
@@ -253,20 +215,11 @@ impl Store {
                         }
                     }
                 }
-                Node::Loop {
-                    body,
-                    min,
-                    max,
-                    exit,
-                } => {
+                Node::Loop { body, min, max, exit } => {
                     let done = count + 1;
                     if max.is_none_or(|max| done < max) {
                         // An unbounded loop need not count once this round is enough.
-                        let kept = if max.is_none() {
-                            done.min(min.saturating_sub(1))
-                        } else {
-                            done
-                        };
+                        let kept = if max.is_none() { done.min(min.saturating_sub(1)) } else { done };
                         stack.push((body, kept));
                     }
                     if done >= min {
@@ -305,25 +258,13 @@ impl Store {
                 Node::Split(a, b) => stack.extend([a, b]),
                 Node::Start { next } if place.at_start => stack.push(next),
                 Node::End { next } => stack.push(next),
-                Node::Behind {
-                    observer,
-                    negated,
-                    next,
-                } => {
-                    let state = place
-                        .observers
-                        .get(observer as usize)
-                        .copied()
-                        .unwrap_or(NO);
+                Node::Behind { observer, negated, next } => {
+                    let state = place.observers.get(observer as usize).copied().unwrap_or(NO);
                     if self.formulas.facts(state).accepts != negated {
                         stack.push(next);
                     }
                 }
-                Node::Ahead {
-                    body,
-                    negated,
-                    next,
-                } => {
+                Node::Ahead { body, negated, next } => {
                     if self.ends(place, body) != negated {
                         stack.push(next);
                     }
@@ -338,10 +279,7 @@ impl Store {
 
 /// Of threads that differ only in the rounds they counted, keeps those that can do something of their own.
 fn drop_dominated(program: &Program, threads: &mut Vec<Thread>) {
-    if threads
-        .iter()
-        .all(|thread| program.loop_of(thread.node()).is_none())
-    {
+    if threads.iter().all(|thread| program.loop_of(thread.node()).is_none()) {
         return;
     }
     let mut kept: Vec<Thread> = Vec::with_capacity(threads.len());

@@ -37,9 +37,7 @@ impl LangError {
     /// A way out.
     pub fn help(&self) -> Option<&'static str> {
         Some(match self.0 {
-            Kind::LookAround(_) => {
-                "move the assertion out of the look-behind, or write the alternatives out"
-            }
+            Kind::LookAround(_) => "move the assertion out of the look-behind, or write the alternatives out",
             Kind::TooLarge { .. } => "use smaller repeat counts, or raise the limit `max_nfa`",
         })
     }

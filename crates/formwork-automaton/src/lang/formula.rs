@@ -48,6 +48,11 @@ pub(super) struct Facts {
     pub(super) bytes: u32,
     /// Characters to it.
     pub(super) chars: u32,
+    /// Whether each valid continuation leaves infinitely many completions: no dead end, nor one in what a finite set is taken
+    /// from (a sufficient check).
+    pub(super) endless: bool,
+    /// Whether at most finitely many completions are accepted (a sufficient check).
+    pub(super) finite: bool,
     /// The bytes it can't tell apart.
     pub(super) classes: ClassesId,
 }
@@ -66,12 +71,11 @@ impl Formulas {
             exact: true,
             bytes: distance,
             chars: distance,
+            endless: accepts,
+            finite: !accepts,
             classes: base,
         };
-        let mut this = Self {
-            list: Vec::new(),
-            known: FxHashMap::default(),
-        };
+        let mut this = Self { list: Vec::new(), known: FxHashMap::default() };
         this.insert(Formula::No, facts(false, u32::MAX));
         this.insert(Formula::Yes, facts(true, 0));
         this
@@ -124,17 +128,11 @@ impl Formulas {
 
     pub(super) fn heap_bytes(&self) -> usize {
         let boxed = |formula: &Formula| match formula {
-            Formula::Pattern {
-                threads, observers, ..
-            } => threads.len() * 8 + observers.len() * 4,
+            Formula::Pattern { threads, observers, .. } => threads.len() * 8 + observers.len() * 4,
             Formula::And(parts) | Formula::Or(parts) => parts.len() * 4,
             _ => 0,
         };
-        let own: usize = self
-            .list
-            .iter()
-            .map(|(formula, _)| 2 * boxed(formula))
-            .sum();
+        let own: usize = self.list.iter().map(|(formula, _)| 2 * boxed(formula)).sum();
         own + self.list.len() * (2 * size_of::<Formula>() + size_of::<Facts>() + 8)
     }
 }

@@ -118,24 +118,14 @@ impl Langs {
         if min <= least || self.is_universal(s) {
             return true;
         }
-        let mut memo = self
-            .lengths
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut memo = self.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut lengths = match memo.lengths.remove(&s.0) {
             Some(lengths) => lengths,
             None => {
                 let mut frontier = self.boundaries(&mut memo, s.0);
                 frontier.sort_unstable();
                 let saved = (0, frontier.clone());
-                Lengths {
-                    bits: Vec::new(),
-                    explored: 0,
-                    frontier,
-                    saved,
-                    cycle: None,
-                    work: 0,
-                }
+                Lengths { bits: Vec::new(), explored: 0, frontier, saved, cycle: None, work: 0 }
             }
         };
         let found = self.explore(&mut memo, &mut lengths, min, max);
@@ -143,22 +133,14 @@ impl Langs {
         found
     }
 
-    fn explore(
-        &self,
-        memo: &mut LengthMemo,
-        lengths: &mut Lengths,
-        min: u32,
-        max: Option<u32>,
-    ) -> bool {
+    fn explore(&self, memo: &mut LengthMemo, lengths: &mut Lengths, min: u32, max: Option<u32>) -> bool {
         if let Some(found) = lengths.least(min) {
             return max.is_none_or(|max| found <= max);
         }
         loop {
             let length = lengths.explored;
             if lengths.cycle.is_some() {
-                return lengths
-                    .least(min)
-                    .is_some_and(|found| max.is_none_or(|max| found <= max));
+                return lengths.least(min).is_some_and(|found| max.is_none_or(|max| found <= max));
             }
             if max.is_some_and(|max| length > max) {
                 return false;
@@ -168,10 +150,7 @@ impl Langs {
                 self.note_undecided();
                 return false;
             }
-            let accepted = lengths
-                .frontier
-                .iter()
-                .any(|&id| self.is_accepting(LangState(id)));
+            let accepted = lengths.frontier.iter().any(|&id| self.is_accepting(LangState(id)));
             if accepted {
                 set(&mut lengths.bits, length);
             }
@@ -186,10 +165,7 @@ impl Langs {
             let settled = match *lengths.frontier {
                 [] => true,
                 // Whatever is read next is accepted, at any length.
-                _ => lengths
-                    .frontier
-                    .iter()
-                    .any(|&id| self.is_universal(LangState(id))),
+                _ => lengths.frontier.iter().any(|&id| self.is_universal(LangState(id))),
             };
             if settled {
                 lengths.cycle = Some((length + 1, 1));
@@ -219,31 +195,16 @@ impl Langs {
             bytes.push(byte);
             at = self.step(at, byte)?;
         }
-        let chars = bytes
-            .iter()
-            .filter(|byte| !matches!(byte, 0x80..=0xBF))
-            .count();
-        let fits = u32::try_from(chars)
-            .is_ok_and(|chars| chars >= min && max.is_none_or(|max| chars <= max));
-        if fits {
-            Some(bytes)
-        } else {
-            self.completion_of_length(s, min)
-        }
+        let chars = bytes.iter().filter(|byte| !matches!(byte, 0x80..=0xBF)).count();
+        let fits = u32::try_from(chars).is_ok_and(|chars| chars >= min && max.is_none_or(|max| chars <= max));
+        if fits { Some(bytes) } else { self.completion_of_length(s, min) }
     }
 
     /// The completion with the fewest characters among those with at least `min`.
     fn completion_of_length(&self, s: LangState, min: u32) -> Option<Vec<u8>> {
-        let mut memo = self
-            .lengths
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut memo = self.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         // Per number of characters the states reached, each with the place of the one before it.
-        let first: Vec<(u32, usize)> = self
-            .boundaries(&mut memo, s.0)
-            .into_iter()
-            .map(|id| (id, 0))
-            .collect();
+        let first: Vec<(u32, usize)> = self.boundaries(&mut memo, s.0).into_iter().map(|id| (id, 0)).collect();
         let mut layers = vec![first];
         let mut seen = FxHashSet::default();
         let mut end = loop {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::byte_classes::ByteClasses;
+use super::byte_classes::{ByteClasses, Partition};
 use super::byte_set::ByteSet;
 
 /// A finite set of texts, sorted by their bytes.
@@ -46,7 +46,9 @@ impl Literals {
         for byte in self.iter().flat_map(str::bytes) {
             used.insert(byte);
         }
-        base.refine(256, |byte| if used.contains(byte) { byte } else { 0xFF })
+        let mut partition = Partition::from_classes(base);
+        partition.split(used.iter().map(|byte| (byte, byte, u16::from(byte))));
+        partition.finish()
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
@@ -64,18 +66,11 @@ pub(super) struct Range {
 
 impl Range {
     pub(super) fn all(literals: &Literals) -> Self {
-        Self {
-            first: 0,
-            last: u32::try_from(literals.len()).unwrap_or(u32::MAX),
-            depth: 0,
-        }
+        Self { first: 0, last: u32::try_from(literals.len()).unwrap_or(u32::MAX), depth: 0 }
     }
 
     fn texts(self, literals: &Literals) -> &[Box<str>] {
-        literals
-            .0
-            .get(self.first as usize..self.last as usize)
-            .unwrap_or_default()
+        literals.0.get(self.first as usize..self.last as usize).unwrap_or_default()
     }
 
     /// The texts that go on with this byte.
@@ -85,10 +80,7 @@ impl Range {
         let at = |text: &str| text.as_bytes().get(depth).copied();
         // A text that ends here is the least of the range, and sorts before any byte.
         let from = texts.partition_point(|text| at(text) < Some(byte));
-        let to = from
-            + texts
-                .get(from..)?
-                .partition_point(|text| at(text) == Some(byte));
+        let to = from + texts.get(from..)?.partition_point(|text| at(text) == Some(byte));
         (from < to).then(|| Self {
             first: self.first + u32::try_from(from).unwrap_or(u32::MAX),
             last: self.first + u32::try_from(to).unwrap_or(u32::MAX),
@@ -97,9 +89,7 @@ impl Range {
     }
 
     pub(super) fn is_accepting(self, literals: &Literals) -> bool {
-        self.texts(literals)
-            .first()
-            .is_some_and(|text| text.len() == self.depth as usize)
+        self.texts(literals).first().is_some_and(|text| text.len() == self.depth as usize)
     }
 
     /// The fewest bytes, and the fewest characters begun, to the end of one of the texts.
@@ -107,11 +97,7 @@ impl Range {
         let depth = self.depth as usize;
         let texts = self.texts(literals);
         let chars = |bytes: &[u8]| bytes.iter().filter(|b| !matches!(b, 0x80..=0xBF)).count();
-        let rest = |text: &str| {
-            text.as_bytes()
-                .get(depth..)
-                .map_or((0, 0), |rest| (rest.len(), chars(rest)))
-        };
+        let rest = |text: &str| text.as_bytes().get(depth..).map_or((0, 0), |rest| (rest.len(), chars(rest)));
         let (mut bytes, mut characters) = (usize::MAX, usize::MAX);
         for text in texts {
             if text.len() - depth < bytes.min(characters) || !text.is_ascii() {
@@ -120,9 +106,6 @@ impl Range {
                 characters = characters.min(c);
             }
         }
-        (
-            u32::try_from(bytes).unwrap_or(u32::MAX),
-            u32::try_from(characters).unwrap_or(u32::MAX),
-        )
+        (u32::try_from(bytes).unwrap_or(u32::MAX), u32::try_from(characters).unwrap_or(u32::MAX))
     }
 }

@@ -115,6 +115,8 @@ pub(super) struct Program {
     /// The counted loop that each node is in.
     loops: Vec<NodeId>,
     pub(super) start: NodeId,
+    /// The node that reads whatever stands before a match, where anything may.
+    prefix: NodeId,
     /// Whether it has no look-around, so that distances are exact and every state with a thread is live.
     pub(super) plain: bool,
     bytes: Distances,
@@ -129,16 +131,13 @@ impl Program {
         nodes: Vec<Node>,
         loops: Vec<NodeId>,
         start: NodeId,
+        prefix: NodeId,
         spellings: &[Spelling],
         bytes_per_char: u32,
     ) -> Self {
-        let plain = !nodes
-            .iter()
-            .any(|node| matches!(node, Node::Ahead { .. } | Node::Behind { .. }));
+        let plain = !nodes.iter().any(|node| matches!(node, Node::Ahead { .. } | Node::Behind { .. }));
         let weight = |node: &Node| match node {
-            Node::Class { spelling, .. } => spellings
-                .get(*spelling as usize)
-                .map_or(NEVER, |s| s.bytes(0)),
+            Node::Class { spelling, .. } => spellings.get(*spelling as usize).map_or(NEVER, |s| s.bytes(0)),
             _ => bytes_per_char,
         };
         let bytes = Distances::measure(&nodes, &loops, weight);
@@ -148,20 +147,17 @@ impl Program {
             _ => 1,
         });
         let looks_behind = looks_behind(&nodes);
-        Self {
-            nodes,
-            loops,
-            start,
-            plain,
-            bytes,
-            chars,
-            looks_behind,
-        }
+        Self { nodes, loops, start, prefix, plain, bytes, chars, looks_behind }
     }
 
     #[inline]
     pub(super) fn node(&self, id: NodeId) -> Node {
         self.nodes[id as usize]
+    }
+
+    /// Whether this node reads whatever stands before a match.
+    pub(super) fn is_prefix(&self, node: NodeId) -> bool {
+        self.prefix == node
     }
 
     /// The counted loop that a node is in.
@@ -187,16 +183,10 @@ impl Program {
     ) -> u32 {
         let inside = thread.inside();
         let (own, next) = match (self.node(thread.node()), unit) {
-            (Node::Class { spelling, next }, Unit::Bytes) => {
-                (spellings[spelling as usize].bytes(inside), next)
-            }
-            (Node::Any { next }, Unit::Bytes) if inside == u16::from(utf8::BOUNDARY) => {
-                (bytes_per_char, next)
-            }
+            (Node::Class { spelling, next }, Unit::Bytes) => (spellings[spelling as usize].bytes(inside), next),
+            (Node::Any { next }, Unit::Bytes) if inside == u16::from(utf8::BOUNDARY) => (bytes_per_char, next),
             (Node::Any { next }, Unit::Bytes) => (to_boundary[inside as usize], next),
-            (Node::Class { next, .. } | Node::Any { next }, Unit::Chars) => {
-                (u32::from(inside == 0), next)
-            }
+            (Node::Class { next, .. } | Node::Any { next }, Unit::Chars) => (u32::from(inside == 0), next),
             (Node::Match | Node::Rest, _) => return 0,
             _ => return NEVER,
         };
@@ -204,12 +194,7 @@ impl Program {
             Unit::Bytes => &self.bytes,
             Unit::Chars => &self.chars,
         };
-        own.saturating_add(distances.after(
-            &self.nodes,
-            self.loops[thread.node() as usize],
-            next,
-            thread.count(),
-        ))
+        own.saturating_add(distances.after(&self.nodes, self.loops[thread.node() as usize], next, thread.count()))
     }
 
     /// Whether a thread at this node can still come to the end.
@@ -220,10 +205,7 @@ impl Program {
 
     /// Whether a thread at this node may meet a look-behind.
     pub(super) fn looks_behind(&self, node: NodeId) -> bool {
-        self.looks_behind
-            .get(node as usize)
-            .copied()
-            .unwrap_or(false)
+        self.looks_behind.get(node as usize).copied().unwrap_or(false)
     }
 
     /// Heap bytes held.
@@ -234,13 +216,11 @@ impl Program {
 
 impl Distances {
     fn measure(nodes: &[Node], loops: &[NodeId], weight: impl Fn(&Node) -> u32) -> Self {
-        let mut this = Self {
-            to_end: vec![NEVER; nodes.len()],
-            to_loop: vec![NEVER; nodes.len()],
-        };
+        let mut this = Self { to_end: vec![NEVER; nodes.len()], to_loop: vec![NEVER; nodes.len()] };
         let ends = ends_without_reading(nodes);
+        let has_loops = loops.iter().any(|owner| *owner != NONE);
         // Every node's successors but those that close a cycle have smaller ids, so few passes are needed.
-        loop {
+        while has_loops {
             let mut changed = false;
             for (id, node) in nodes.iter().enumerate() {
                 let to = |next: NodeId| match nodes.get(next as usize) {
@@ -249,9 +229,7 @@ impl Distances {
                 };
                 let new = match *node {
                     _ if loops[id] == NONE => continue,
-                    Node::Class { next, .. } | Node::Any { next } => {
-                        weight(node).saturating_add(to(next))
-                    }
+                    Node::Class { next, .. } | Node::Any { next } => weight(node).saturating_add(to(next)),
                     Node::Split(a, b) => to(a).min(to(b)),
                     _ => NEVER,
                 };
@@ -285,9 +263,7 @@ impl Distances {
                             NEVER
                         }
                     }
-                    Node::Ahead { next, .. } | Node::Behind { next, .. } => {
-                        this.to_end[next as usize]
-                    }
+                    Node::Ahead { next, .. } | Node::Behind { next, .. } => this.to_end[next as usize],
                     Node::Loop { exit, .. } => this.to_end[exit as usize],
                 };
                 if new < this.to_end[id] {
@@ -305,17 +281,10 @@ impl Distances {
     /// From the end of a loop's body, with `count` rounds complete before this one.
     fn after_round(&self, nodes: &[Node], owner: NodeId, count: u32) -> u32 {
         match nodes[owner as usize] {
-            Node::Loop {
-                body, min, exit, ..
-            } => {
+            Node::Loop { body, min, exit, .. } => {
                 let rounds = min.saturating_sub(count.saturating_add(1));
-                let each = if rounds == 0 {
-                    0
-                } else {
-                    self.to_loop[body as usize]
-                };
-                each.saturating_mul(rounds)
-                    .saturating_add(self.to_end[exit as usize])
+                let each = if rounds == 0 { 0 } else { self.to_loop[body as usize] };
+                each.saturating_mul(rounds).saturating_add(self.to_end[exit as usize])
             }
             _ => NEVER,
         }
@@ -325,11 +294,7 @@ impl Distances {
         if owner == NONE {
             return self.to_end[next as usize];
         }
-        let to_loop = if next == owner {
-            0
-        } else {
-            self.to_loop[next as usize]
-        };
+        let to_loop = if next == owner { 0 } else { self.to_loop[next as usize] };
         to_loop.saturating_add(self.after_round(nodes, owner, count))
     }
 }
@@ -346,9 +311,7 @@ fn ends_without_reading(nodes: &[Node]) -> Vec<bool> {
             let new = match *node {
                 Node::Match | Node::Rest => true,
                 Node::Split(a, b) => ends[a as usize] || ends[b as usize],
-                Node::End { next } | Node::Ahead { next, .. } | Node::Behind { next, .. } => {
-                    ends[next as usize]
-                }
+                Node::End { next } | Node::Ahead { next, .. } | Node::Behind { next, .. } => ends[next as usize],
                 Node::Loop { exit, min, .. } => min <= 1 && ends[exit as usize],
                 Node::Fail | Node::Start { .. } | Node::Class { .. } | Node::Any { .. } => false,
             };
@@ -375,17 +338,12 @@ fn looks_behind(nodes: &[Node]) -> Vec<bool> {
             let new = match *node {
                 Node::Behind { .. } => true,
                 Node::Match | Node::Rest | Node::Fail => false,
-                Node::Class { next, .. }
-                | Node::Any { next }
-                | Node::Start { next }
-                | Node::End { next } => looks[next as usize],
-                Node::Split(a, b)
-                | Node::Ahead {
-                    body: a, next: b, ..
+                Node::Class { next, .. } | Node::Any { next } | Node::Start { next } | Node::End { next } => {
+                    looks[next as usize]
                 }
-                | Node::Loop {
-                    body: a, exit: b, ..
-                } => looks[a as usize] || looks[b as usize],
+                Node::Split(a, b) | Node::Ahead { body: a, next: b, .. } | Node::Loop { body: a, exit: b, .. } => {
+                    looks[a as usize] || looks[b as usize]
+                }
             };
             if new && !looks[id] {
                 looks[id] = true;

@@ -4,6 +4,8 @@ use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashSet;
 
+use super::byte_classes::NOWHERE;
+use super::byte_set::ByteSet;
 use super::utf8::{self, BOUNDARY};
 use super::{LangState, Langs};
 use crate::char_class::CharClass;
@@ -30,25 +32,13 @@ impl Langs {
         }
         let safe = if state.utf8 != BOUNDARY {
             0
-        } else if state.is_universal() {
-            self.universal_safe(s, class)
+        } else if state.endless {
+            u32::MAX
         } else {
             self.look_ahead(s, class)
         };
-        memo.store(
-            if safe == u32::MAX { safe } else { safe + 1 },
-            Ordering::Release,
-        );
+        memo.store(if safe == u32::MAX { safe } else { safe + 1 }, Ordering::Release);
         safe
-    }
-
-    /// Everything may follow, but for characters that the alphabet begins and can't end.
-    fn universal_safe(&self, s: LangState, class: CharClass) -> u32 {
-        if class == CharClass::Text {
-            self.look_ahead(s, class)
-        } else {
-            u32::MAX
-        }
     }
 
     fn look_ahead(&self, s: LangState, class: CharClass) -> u32 {
@@ -73,31 +63,31 @@ impl Langs {
     }
 
     /// Adds the new states that one character of the class leads to; `None` where one of them is dead.
-    fn read_class(
-        &self,
-        from: u32,
-        class: CharClass,
-        seen: &mut FxHashSet<u32>,
-        next: &mut Vec<u32>,
-    ) -> Option<()> {
+    fn read_class(&self, from: u32, class: CharClass, seen: &mut FxHashSet<u32>, next: &mut Vec<u32>) -> Option<()> {
+        let state = self.states.get(from)?;
+        let mut groups = ByteSet::empty();
+        for byte in 0..0x80_u8 {
+            let group = state.classes.class(byte);
+            if !class.contains(char::from(byte)) || group == NOWHERE || groups.contains(group) {
+                continue;
+            }
+            groups.insert(group);
+            let to = self.step_class(from, state, group)?;
+            if seen.insert(to) {
+                next.push(to);
+            }
+        }
+        if class != CharClass::Text {
+            return Some(());
+        }
         let mut stack = vec![from];
         while let Some(id) = stack.pop() {
             let state = self.states.get(id)?;
             for group in state.classes.iter() {
                 let stands = state.classes.representative(group);
-                let Some(after) = utf8::next(state.utf8, stands) else {
+                let Some(after) = utf8::next(state.utf8, stands).filter(|_| stands >= 0x80) else {
                     continue;
                 };
-                let ascii = after == BOUNDARY && state.utf8 == BOUNDARY;
-                let wanted = if ascii {
-                    self.bytes_of(class)
-                        .any(|byte| state.classes.class(byte) == group)
-                } else {
-                    class == CharClass::Text
-                };
-                if !wanted {
-                    continue;
-                }
                 let to = self.step_class(id, state, group)?;
                 if seen.insert(to) {
                     if after == BOUNDARY {
@@ -109,11 +99,5 @@ impl Langs {
             }
         }
         Some(())
-    }
-
-    /// The alphabet's one-byte characters of a class.
-    fn bytes_of(&self, class: CharClass) -> impl Iterator<Item = u8> + '_ {
-        (0..0x80_u8)
-            .filter(move |&byte| class.contains(char::from(byte)) && self.alphabet.contains(byte))
     }
 }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::byte_classes::ByteClasses;
+use super::byte_classes::{ByteClasses, Partition};
 use super::byte_set::ByteSet;
 use super::program::SpellingId;
 use super::spelling::Spelling;
@@ -23,7 +23,7 @@ impl Spellings {
     pub(super) fn new(alphabet: ByteSet) -> Self {
         Self {
             alphabet,
-            base: ByteClasses::of_alphabet(&alphabet),
+            base: Partition::of_alphabet(&alphabet).finish(),
             list: Vec::new(),
             known: FxHashMap::default(),
         }

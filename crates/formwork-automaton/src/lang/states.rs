@@ -54,6 +54,8 @@ pub(super) struct State {
     pub(super) formula: FormulaId,
     pub(super) utf8: Utf8,
     pub(super) accepting: bool,
+    /// Whether no valid continuation is dead (a sufficient check).
+    pub(super) endless: bool,
     pub(super) classes: Arc<ByteClasses>,
     row: Box<[AtomicU32]>,
     /// Exact distance to the nearest accepting state, or [`UNKNOWN`] or [`DEAD`].
@@ -136,16 +138,15 @@ impl States {
         } else {
             (UNKNOWN, UNKNOWN)
         };
+        let endless = store.ends_chars && facts.endless;
         let classes = Arc::clone(store.partition(facts.classes));
-        let row: Box<[AtomicU32]> = (0..classes.len())
-            .map(|_| AtomicU32::new(Slot::Unknown.pack()))
-            .collect();
-        self.row_bytes
-            .fetch_add(row.len() * size_of::<u32>(), Ordering::Relaxed);
+        let row: Box<[AtomicU32]> = (0..classes.len()).map(|_| AtomicU32::new(Slot::Unknown.pack())).collect();
+        self.row_bytes.fetch_add(row.len() * size_of::<u32>(), Ordering::Relaxed);
         let id = self.list.push(State {
             formula,
             utf8: at,
             accepting,
+            endless,
             classes,
             row,
             bytes: AtomicU32::new(bytes),
@@ -184,10 +185,7 @@ impl States {
         let to = self.edge(store, from, class)?;
         let live = self.is_live(store, to);
         let slot = if live { Slot::Live(to) } else { Slot::Dead };
-        self.get(from)?
-            .row
-            .get(usize::from(class))?
-            .store(slot.pack(), Ordering::Release);
+        self.get(from)?.row.get(usize::from(class))?.store(slot.pack(), Ordering::Release);
         live.then_some(to)
     }
 
@@ -218,6 +216,7 @@ impl States {
     }
 
     /// The exact distance, where it is known without a search.
+    #[inline]
     pub(super) fn known_distance(&self, id: u32, unit: Unit) -> Option<u32> {
         let known = self.get(id)?.distance(unit).load(Ordering::Acquire);
         (known != UNKNOWN).then_some(known)
@@ -232,10 +231,7 @@ impl States {
             UNKNOWN => {
                 let facts = store.formulas.facts(state.formula);
                 match unit {
-                    Unit::Bytes => (
-                        facts.bytes.max(store.to_boundary[usize::from(state.utf8)]),
-                        false,
-                    ),
+                    Unit::Bytes => (facts.bytes.max(store.to_boundary[usize::from(state.utf8)]), false),
                     Unit::Chars => (facts.chars, false),
                 }
             }
@@ -286,9 +282,7 @@ impl States {
             let Some(to) = self.edge(store, from, class) else {
                 continue;
             };
-            if self.bound(store, to, Unit::Bytes).0 <= distance
-                && self.distance(store, to, Unit::Bytes) == distance
-            {
+            if self.bound(store, to, Unit::Bytes).0 <= distance && self.distance(store, to, Unit::Bytes) == distance {
                 let byte = state.classes.representative(class);
                 state.next.store(u32::from(byte) + 1, Ordering::Release);
                 return Some(byte);

@@ -6,7 +6,7 @@ use formwork_grammar::Regex;
 use rustc_hash::FxHashMap;
 
 use super::LangLimits;
-use super::byte_classes::ByteClasses;
+use super::byte_classes::{ByteClasses, Partition};
 use super::byte_set::ByteSet;
 use super::compile::{self, Frame};
 use super::error::LangError;
@@ -19,14 +19,8 @@ use super::utf8::{self, POSITIONS};
 /// One thing that formulas are made of.
 #[derive(Debug)]
 pub(super) enum Atom {
-    Pattern {
-        program: Arc<Program>,
-        classes: ClassesId,
-    },
-    Literals {
-        literals: Literals,
-        classes: ClassesId,
-    },
+    Pattern { program: Arc<Program>, classes: ClassesId },
+    Literals { literals: Literals, classes: ClassesId },
 }
 
 /// Everything behind the lock.
@@ -35,6 +29,8 @@ pub(super) struct Store {
     pub(super) limits: LangLimits,
     pub(super) to_boundary: [u32; POSITIONS],
     pub(super) bytes_per_char: u32,
+    /// Whether no character can be begun that the alphabet can't end, and some can be spelled.
+    pub(super) ends_chars: bool,
     pub(super) spellings: Spellings,
     pub(super) atoms: Vec<Atom>,
     pub(super) formulas: Formulas,
@@ -51,12 +47,15 @@ pub(super) struct Store {
 impl Store {
     pub(super) fn new(alphabet: ByteSet, limits: LangLimits) -> Self {
         let to_boundary = utf8::bytes_to_boundary(&alphabet);
+        let bytes_per_char = utf8::bytes_per_char(&alphabet, &to_boundary);
+        let ends_chars = bytes_per_char != utf8::NEVER && utf8::ends_what_it_begins(&alphabet, &to_boundary);
         let spellings = Spellings::new(alphabet);
         let base = Arc::new(spellings.base().clone());
         Self {
             limits,
             to_boundary,
-            bytes_per_char: utf8::bytes_per_char(&alphabet, &to_boundary),
+            bytes_per_char,
+            ends_chars,
             spellings,
             atoms: Vec::new(),
             formulas: Formulas::new(0),
@@ -92,7 +91,9 @@ impl Store {
                 if let Some(&id) = self.joins.get(&pair) {
                     return id;
                 }
-                let id = self.intern_partition(self.partition(pair.0).join(self.partition(pair.1)));
+                let mut partition = Partition::from_classes(self.partition(pair.0));
+                partition.join(self.partition(pair.1));
+                let id = self.intern_partition(partition.finish());
                 self.joins.insert(pair, id);
                 id
             }
@@ -116,11 +117,11 @@ impl Store {
         for observer in &compiled.observers {
             observers.push(self.pattern(observer, Frame::Suffix)?);
         }
-        let mut classes = self.spellings.base().clone();
+        let mut partition = Partition::from_classes(self.spellings.base());
         for &spelling in &compiled.spellings {
-            classes = classes.join(self.spellings.all()[spelling as usize].classes());
+            self.spellings.all()[spelling as usize].split(&mut partition);
         }
-        let mut classes = self.intern_partition(classes);
+        let mut classes = self.intern_partition(partition.finish());
         for &observer in &observers {
             classes = self.join(classes, self.formulas.facts(observer).classes);
         }
@@ -128,15 +129,13 @@ impl Store {
             compiled.nodes,
             compiled.loops,
             compiled.start,
+            compiled.prefix,
             self.spellings.all(),
             self.bytes_per_char,
         ));
         let atom = AtomId::try_from(self.atoms.len()).unwrap_or(AtomId::MAX);
         let observers: Box<[FormulaId]> = observers.into();
-        self.atoms.push(Atom::Pattern {
-            program: Arc::clone(&program),
-            classes,
-        });
+        self.atoms.push(Atom::Pattern { program: Arc::clone(&program), classes });
         Ok(self.enter(atom, &program, observers))
     }
 
@@ -152,10 +151,7 @@ impl Store {
         let classes = self.intern_partition(classes);
         let atom = AtomId::try_from(self.atoms.len()).unwrap_or(AtomId::MAX);
         let range = Range::all(&literals);
-        self.atoms.push(Atom::Literals {
-            literals: literals.clone(),
-            classes,
-        });
+        self.atoms.push(Atom::Literals { literals: literals.clone(), classes });
         let id = self.range(atom, range);
         self.literal_sets.insert(literals, id);
         id
@@ -171,23 +167,12 @@ impl Store {
         };
         let (bytes, chars) = range.distances(literals);
         let accepts = range.is_accepting(literals);
-        let facts = Facts {
-            accepts,
-            exact: true,
-            bytes,
-            chars,
-            classes: *classes,
-        };
+        let facts = Facts { accepts, exact: true, bytes, chars, endless: false, finite: true, classes: *classes };
         self.formulas.insert(formula, facts)
     }
 
     /// The formula for some threads of a pattern, sorted and without doubles.
-    pub(super) fn threads(
-        &mut self,
-        atom: AtomId,
-        threads: Box<[Thread]>,
-        observers: Box<[FormulaId]>,
-    ) -> FormulaId {
+    pub(super) fn threads(&mut self, atom: AtomId, threads: Box<[Thread]>, observers: Box<[FormulaId]>) -> FormulaId {
         if threads.is_empty() {
             return NO;
         }
@@ -195,38 +180,21 @@ impl Store {
             return NO;
         };
         // Without a look-behind to come, what the observers saw no longer matters.
-        let matters = threads
-            .iter()
-            .any(|thread| program.looks_behind(thread.node()));
+        let matters = threads.iter().any(|thread| program.looks_behind(thread.node()));
         let observers = if matters { observers } else { Box::default() };
-        let formula = Formula::Pattern {
-            atom,
-            threads,
-            observers,
-        };
+        let formula = Formula::Pattern { atom, threads, observers };
         if let Some(id) = self.formulas.find(&formula) {
             return id;
         }
-        let (
-            Formula::Pattern { threads, .. },
-            Some(Atom::Pattern {
-                program, classes, ..
-            }),
-        ) = (&formula, self.atoms.get(atom as usize))
+        let (Formula::Pattern { threads, .. }, Some(Atom::Pattern { program, classes, .. })) =
+            (&formula, self.atoms.get(atom as usize))
         else {
             return NO;
         };
         let spellings = self.spellings.all();
         let distance = |unit| {
-            let of = |thread: &Thread| {
-                program.distance(
-                    *thread,
-                    unit,
-                    spellings,
-                    &self.to_boundary,
-                    self.bytes_per_char,
-                )
-            };
+            let of =
+                |thread: &Thread| program.distance(*thread, unit, spellings, &self.to_boundary, self.bytes_per_char);
             threads.iter().map(of).min().unwrap_or(u32::MAX)
         };
         let facts = Facts {
@@ -234,6 +202,8 @@ impl Store {
             exact: program.plain,
             bytes: distance(Unit::Bytes),
             chars: distance(Unit::Chars),
+            endless: program.plain && threads.iter().any(|thread| program.is_prefix(thread.node())),
+            finite: **threads == [Thread::MATCH],
             classes: *classes,
         };
         self.formulas.insert(formula, facts)
@@ -282,22 +252,37 @@ impl Store {
             exact: !and,
             bytes: if and { 0 } else { u32::MAX },
             chars: if and { 0 } else { u32::MAX },
+            endless: false,
+            finite: !and,
             classes: 0,
         };
+        // One endless part is left when finite sets are taken from it.
+        let mut endless = 0;
+        let mut taken = 0;
         for &part in parts {
             let facts = self.formulas.facts(part);
             all.classes = self.join(all.classes, facts.classes);
             all.exact &= facts.exact;
+            let takes_finite = match *self.formulas.get(part) {
+                Formula::Not(inner) => self.formulas.facts(inner).finite,
+                _ => false,
+            };
+            taken += usize::from(takes_finite);
+            endless += usize::from(facts.endless && !takes_finite);
             if and {
+                all.finite |= facts.finite;
                 all.accepts &= facts.accepts;
                 all.bytes = all.bytes.max(facts.bytes);
                 all.chars = all.chars.max(facts.chars);
             } else {
+                all.finite &= facts.finite;
                 all.accepts |= facts.accepts;
                 all.bytes = all.bytes.min(facts.bytes);
                 all.chars = all.chars.min(facts.chars);
             }
         }
+        all.endless =
+            if and { taken == parts.len() || (endless == 1 && taken + 1 == parts.len()) } else { endless + taken > 0 };
         all
     }
 
@@ -319,6 +304,8 @@ impl Store {
             bytes: u32::from(inner.accepts),
             // A character begun was counted already, so none may be needed.
             chars: 0,
+            endless: inner.finite,
+            finite: false,
             classes: inner.classes,
         };
         self.formulas.insert(formula, facts)
@@ -333,16 +320,7 @@ impl Store {
                 Atom::Literals { literals, .. } => literals.heap_bytes(),
             })
             .sum();
-        let spellings: usize = self
-            .spellings
-            .all()
-            .iter()
-            .map(super::spelling::Spelling::heap_bytes)
-            .sum();
-        atoms
-            + spellings
-            + self.formulas.heap_bytes()
-            + self.partitions.len() * 700
-            + self.states.len() * 16
+        let spellings: usize = self.spellings.all().iter().map(super::spelling::Spelling::heap_bytes).sum();
+        atoms + spellings + self.formulas.heap_bytes() + self.partitions.len() * 700 + self.states.len() * 16
     }
 }

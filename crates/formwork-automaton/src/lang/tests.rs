@@ -14,9 +14,7 @@ fn langs() -> Langs {
 
 fn search(langs: &Langs, pattern: &str) -> Lang {
     let regex = Regex::parse_ecma(pattern).unwrap_or_else(|e| panic!("{pattern}: {e}"));
-    langs
-        .regex(&regex, Anchor::Search)
-        .unwrap_or_else(|e| panic!("{pattern}: {e}"))
+    langs.regex(&regex, Anchor::Search).unwrap_or_else(|e| panic!("{pattern}: {e}"))
 }
 
 /// The pattern, searched for, finds something in all of `accepts` and in none of `rejects`.
@@ -29,24 +27,17 @@ fn check_lang(langs: &Langs, lang: Lang, what: &str, accepts: &[&str], rejects: 
     let complement = langs.not(lang);
     for text in accepts {
         assert!(langs.contains(lang, text), "{what} should accept {text:?}");
-        assert!(
-            !langs.contains(complement, text),
-            "not {what} should reject {text:?}"
-        );
+        assert!(!langs.contains(complement, text), "not {what} should reject {text:?}");
     }
     for text in rejects {
         assert!(!langs.contains(lang, text), "{what} should reject {text:?}");
-        assert!(
-            langs.contains(complement, text),
-            "not {what} should accept {text:?}"
-        );
+        assert!(langs.contains(complement, text), "not {what} should accept {text:?}");
     }
 }
 
 /// The state after some bytes.
 fn after(langs: &Langs, lang: Lang, text: &[u8]) -> Option<LangState> {
-    text.iter()
-        .try_fold(langs.start(lang)?, |s, &b| langs.step(s, b))
+    text.iter().try_fold(langs.start(lang)?, |s, &b| langs.step(s, b))
 }
 
 /// The witness of a state is accepted and as long as `shortest` says.

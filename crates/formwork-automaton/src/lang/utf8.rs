@@ -24,16 +24,14 @@ pub(super) const POSITIONS: usize = 8;
 pub(super) const fn next(at: Utf8, byte: u8) -> Option<Utf8> {
     match (at, byte) {
         (BOUNDARY, 0x00..=0x7F) | (ONE_MORE, 0x80..=0xBF) => Some(BOUNDARY),
-        (BOUNDARY, 0xC2..=0xDF)
-        | (TWO_MORE, 0x80..=0xBF)
-        | (AFTER_E0, 0xA0..=0xBF)
-        | (AFTER_ED, 0x80..=0x9F) => Some(ONE_MORE),
+        (BOUNDARY, 0xC2..=0xDF) | (TWO_MORE, 0x80..=0xBF) | (AFTER_E0, 0xA0..=0xBF) | (AFTER_ED, 0x80..=0x9F) => {
+            Some(ONE_MORE)
+        }
         (BOUNDARY, 0xE0) => Some(AFTER_E0),
         (BOUNDARY, 0xED) => Some(AFTER_ED),
-        (BOUNDARY, 0xE1..=0xEF)
-        | (THREE_MORE, 0x80..=0xBF)
-        | (AFTER_F0, 0x90..=0xBF)
-        | (AFTER_F4, 0x80..=0x8F) => Some(TWO_MORE),
+        (BOUNDARY, 0xE1..=0xEF) | (THREE_MORE, 0x80..=0xBF) | (AFTER_F0, 0x90..=0xBF) | (AFTER_F4, 0x80..=0x8F) => {
+            Some(TWO_MORE)
+        }
         (BOUNDARY, 0xF0) => Some(AFTER_F0),
         (BOUNDARY, 0xF1..=0xF3) => Some(THREE_MORE),
         (BOUNDARY, 0xF4) => Some(AFTER_F4),
@@ -44,18 +42,28 @@ pub(super) const fn next(at: Utf8, byte: u8) -> Option<Utf8> {
 /// For each position the fewest bytes of the alphabet that end the character begun, [`NEVER`] where there are none; at
 /// [`BOUNDARY`] none are needed.
 pub(super) fn bytes_to_boundary(alphabet: &ByteSet) -> [u32; POSITIONS] {
-    let mut bytes = [NEVER; POSITIONS];
-    bytes[BOUNDARY as usize] = 0;
-    for _ in 0..4 {
-        for at in 1..POSITIONS {
-            for byte in alphabet.iter() {
-                if let Some(to) = u8::try_from(at).ok().and_then(|at| next(at, byte)) {
-                    bytes[at] = bytes[at].min(bytes[to as usize].saturating_add(1));
-                }
-            }
-        }
-    }
+    let has = |first: u8, last: u8| (first..=last).any(|byte| alphabet.contains(byte));
+    let then = |possible: bool, more: u32| if possible { more } else { NEVER };
+    let low = has(0x80, 0x8F);
+    let middle = has(0x90, 0x9F);
+    let high = has(0xA0, 0xBF);
+    let any = low || middle || high;
+    let mut bytes = [0; POSITIONS];
+    bytes[ONE_MORE as usize] = then(any, 1);
+    bytes[TWO_MORE as usize] = then(any, 2);
+    bytes[THREE_MORE as usize] = then(any, 3);
+    bytes[AFTER_E0 as usize] = then(high, 2);
+    bytes[AFTER_ED as usize] = then(low || middle, 2);
+    bytes[AFTER_F0 as usize] = then(middle || high, 3);
+    bytes[AFTER_F4 as usize] = then(low, 3);
     bytes
+}
+
+/// Whether every character that the alphabet's bytes begin can be ended with them.
+pub(super) fn ends_what_it_begins(alphabet: &ByteSet, to_boundary: &[u32; POSITIONS]) -> bool {
+    let lead = |byte| next(BOUNDARY, byte);
+    // After the second byte one or two of any continuation bytes follow.
+    alphabet.iter().filter_map(lead).all(|at| to_boundary[at as usize] != NEVER)
 }
 
 /// The fewest bytes of the alphabet that spell one whole character.

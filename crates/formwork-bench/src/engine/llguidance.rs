@@ -87,7 +87,6 @@ impl Sequence for ParserSequence {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn first_line(error: impl std::fmt::Display) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }

@@ -14,6 +14,7 @@ use super::{ConstraintArgs, SamplingArgs};
 #[command(
     after_help = "Examples:\n  formwork generate --schema contact.json --prompt \"Ada Lovelace, ada@example.org\"\n  formwork generate --regex '[A-Z][a-z]{2,8}' --prompt \"A name for a cat:\" --seed 7\n  formwork generate --schema invoice.json --prompt @mail.txt --temperature 0.7 --report report.json"
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct GenerateArgs {
     #[command(flatten)]
     pub(crate) constraint: ConstraintArgs,
@@ -23,7 +24,7 @@ pub(crate) struct GenerateArgs {
     /// Gives the model the prompt as it is, not as a user's message in its chat template.
     #[arg(long, visible_alias = "no-chat-template")]
     pub(crate) raw: bool,
-    /// The model: a GGUF file, or a hub id OWNER/NAME[:FILE].
+    /// The model: a GGUF file, or a hub id `OWNER/NAME[:FILE]`.
     #[arg(long, value_name = "PATH|ID", default_value = "default")]
     pub(crate) model: String,
     /// Stops after this text (without a constraint; under one, the constraint decides). Repeat it for more.

@@ -101,7 +101,9 @@ impl SamplingArgs {
         }
         if let Some(name) = &self.preset {
             let preset = serde_json::from_value(json!(name)).map_err(|_| {
-                Error::usage(format!("--preset {name} is no engine; the engines are default, huggingface, vllm and llama.cpp"))
+                Error::usage(format!(
+                    "--preset {name} is no engine; the engines are default, huggingface, vllm and llama.cpp"
+                ))
             })?;
             params = params.preset(preset).preset_defaults(self.preset_defaults);
         }
@@ -134,7 +136,9 @@ fn biases(given: &[String]) -> Result<BTreeMap<TokenId, f64>, Error> {
         .iter()
         .map(|text| {
             read(text).ok_or_else(|| {
-                Error::usage(format!("--logit-bias {text} is not ID=BIAS with two numbers; write 42=-1.5 or 42=-inf, say"))
+                Error::usage(format!(
+                    "--logit-bias {text} is not ID=BIAS with two numbers; write 42=-1.5 or 42=-inf, say"
+                ))
             })
         })
         .collect()

@@ -34,7 +34,10 @@ mod tests {
     #[test]
     fn prompts_are_read() {
         assert_eq!(read("Hi").unwrap(), "Hi");
-        assert_eq!(read(" ").unwrap_err().to_string(), "the prompt given by --prompt is empty; say what the model is to write");
+        assert_eq!(
+            read(" ").unwrap_err().to_string(),
+            "the prompt given by --prompt is empty; say what the model is to write"
+        );
         assert_eq!(read("@/no/such/file").unwrap_err().code(), "unreadable_file");
         let file = tempfile::NamedTempFile::new().unwrap();
         let given = format!("@{}", file.path().display());

@@ -134,7 +134,8 @@ impl Task {
 impl Prepared {
     /// The request for one sequence.
     pub(super) fn request(&self, args: &GenerateArgs, prompt: &Prompt, sequence: u64) -> GenerateRequest {
-        let stop = StopConditions::default().strings(args.stop.iter().map(String::as_str)).include_stop(args.include_stop);
+        let stop =
+            StopConditions::default().strings(args.stop.iter().map(String::as_str)).include_stop(args.include_stop);
         let mut request = GenerateRequest::new(prompt.ids.clone())
             .sampling(self.parameters.clone())
             .stop(stop)

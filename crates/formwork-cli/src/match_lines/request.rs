@@ -99,7 +99,9 @@ fn texts(value: Option<Value>) -> Result<Vec<String>, Fault> {
 }
 
 fn count(name: &str, value: &Value) -> Result<u64, Fault> {
-    value.as_u64().ok_or_else(|| (format!("/{name}"), format!("`{name}` is {value}, and must be an integer, 0 or more")))
+    value
+        .as_u64()
+        .ok_or_else(|| (format!("/{name}"), format!("`{name}` is {value}, and must be an integer, 0 or more")))
 }
 
 fn malformed(id: Value, pointer: &str, message: &str) -> Box<Answer> {
@@ -123,7 +125,10 @@ mod tests {
     fn faults_are_named() {
         assert_eq!(message("{\"id\": 1"), "line 3 is not JSON at column 8: EOF while parsing an object");
         assert_eq!(message("[]"), "line 3 is not an object");
-        assert_eq!(message(r#"{"schema": true, "regex": ""}"#), "line 3: it has both `schema` and `regex`; give one constraint");
+        assert_eq!(
+            message(r#"{"schema": true, "regex": ""}"#),
+            "line 3: it has both `schema` and `regex`; give one constraint"
+        );
         assert_eq!(message(r#"{"regex": 1}"#), "line 3: `regex` must be a string");
         assert_eq!(
             message(r#"{"shema": {}}"#),
@@ -131,7 +136,10 @@ mod tests {
         );
         assert_eq!(message(r#"{"schema": true, "texts": "a"}"#), "line 3: `texts` must be an array of strings");
         assert_eq!(message(r#"{"schema": true, "texts": ["a", 1]}"#), "line 3: text 1 is no string");
-        assert_eq!(message(r#"{"schema": true, "walks": -1}"#), "line 3: `walks` is -1, and must be an integer, 0 or more");
+        assert_eq!(
+            message(r#"{"schema": true, "walks": -1}"#),
+            "line 3: `walks` is -1, and must be an integer, 0 or more"
+        );
     }
 
     #[test]

@@ -49,7 +49,8 @@ fn one(constraint: &CompiledConstraint, seed: u64, walk: u64) -> Result<String, 
 }
 
 fn finished(text: Vec<u8>) -> Result<String, String> {
-    String::from_utf8(text).map_err(|e| format!("the finished text is not UTF-8 at byte {}", e.utf8_error().valid_up_to()))
+    String::from_utf8(text)
+        .map_err(|e| format!("the finished text is not UTF-8 at byte {}", e.utf8_error().valid_up_to()))
 }
 
 /// One of the allowed tokens, each as likely as the others.

@@ -16,7 +16,10 @@ fn file(folder: &Path, name: &str, text: &str) -> String {
 /// Runs where no model is and none can be fetched.
 fn without_model(args: &[&str]) -> Done {
     let folder = tempfile::tempdir().unwrap();
-    run(Command::new(env!("CARGO_BIN_EXE_formwork")).args(args).env("FORMWORK_CACHE", folder.path()).env("PATH", ""), b"")
+    run(
+        Command::new(env!("CARGO_BIN_EXE_formwork")).args(args).env("FORMWORK_CACHE", folder.path()).env("PATH", ""),
+        b"",
+    )
 }
 
 #[test]
@@ -24,7 +27,11 @@ fn requests_that_cannot_be_served_need_no_model() {
     let folder = tempfile::tempdir().unwrap();
     let good = file(folder.path(), "good.json", "{\"type\": \"integer\"}");
     let broken = file(folder.path(), "broken.json", "{\n  \"type\": integer\n}");
-    let never = file(folder.path(), "never.json", "{\"properties\": {\"a\": {\"type\": \"string\", \"minLength\": 2, \"maxLength\": 1}}, \"required\": [\"a\"], \"type\": \"object\"}");
+    let never = file(
+        folder.path(),
+        "never.json",
+        "{\"properties\": {\"a\": {\"type\": \"string\", \"minLength\": 2, \"maxLength\": 1}}, \"required\": [\"a\"], \"type\": \"object\"}",
+    );
     let not = file(folder.path(), "not.json", "{\"not\": {}}");
     let array = file(folder.path(), "array.json", "[]");
     let nowhere = file(folder.path(), "nowhere.json", "{\"$ref\": \"#/$defs/x\"}");
@@ -66,7 +73,9 @@ fn requests_that_cannot_be_served_need_no_model() {
         let sentence = done.refused();
         assert!(sentence.contains(said), "{flags:?}: {sentence}");
     }
-    for (prompt, said) in [("", "the prompt given by --prompt is empty"), (&empty, "is empty"), ("@/no/such", "can't be read")] {
+    for (prompt, said) in
+        [("", "the prompt given by --prompt is empty"), (&empty, "is empty"), ("@/no/such", "can't be read")]
+    {
         let done = without_model(&["generate", "--schema", &good, "--prompt", prompt]);
         assert!(done.refused().contains(said), "{}", done.stderr);
     }
@@ -111,7 +120,8 @@ fn text_alone_on_standard_output_and_a_report() {
     let folder = tempfile::tempdir().unwrap();
     let schema = file(folder.path(), "schema.json", PERSON);
     let report = folder.path().join("report.json");
-    let args = ["generate", "--schema", &schema, "--prompt", "Ada, 36", "--seed", "3", "--max-tokens", "60", "--report"];
+    let args =
+        ["generate", "--schema", &schema, "--prompt", "Ada, 36", "--seed", "3", "--max-tokens", "60", "--report"];
     let args: Vec<&str> = args.into_iter().chain([report.to_str().unwrap()]).collect();
     let done = formwork(&args, b"");
     assert_eq!((done.status, done.stderr.as_str()), (Some(0), ""));

@@ -22,8 +22,7 @@ fn formwork(args: &[&str], stdin: &[u8]) -> Done {
 }
 
 fn run(command: &mut Command, stdin: &[u8]) -> Done {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let input = stdin.to_vec();
     // A command that ends without reading its input closes the pipe.

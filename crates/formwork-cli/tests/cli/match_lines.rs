@@ -55,7 +55,8 @@ fn tokenizer(folder: &std::path::Path) -> String {
 
 #[test]
 fn verdicts() {
-    let got = answer(&[], json!({"id": "a", "schema": {"type": "integer", "minimum": 10}, "texts": ["10", "9", "1.5", ""]}));
+    let got =
+        answer(&[], json!({"id": "a", "schema": {"type": "integer", "minimum": 10}, "texts": ["10", "9", "1.5", ""]}));
     assert_eq!(
         got,
         json!({
@@ -102,8 +103,13 @@ fn trailing_blanks_pass_under_flexible_whitespace() {
 #[test]
 fn completions() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "string", "minLength": 2}}, "required": ["n"], "additionalProperties": false});
-    let got = answer(&["--complete"], json!({"schema": schema, "texts": ["", "{\"n\": \"é", "{\"n\": 1}", "{\"n\": \"ab\"}"]}));
-    for (text, verdict) in ["", "{\"n\": \"é", "{\"n\": 1}", "{\"n\": \"ab\"}"].iter().zip(got["texts"].as_array().unwrap()) {
+    let got = answer(
+        &["--complete"],
+        json!({"schema": schema, "texts": ["", "{\"n\": \"é", "{\"n\": 1}", "{\"n\": \"ab\"}"]}),
+    );
+    for (text, verdict) in
+        ["", "{\"n\": \"é", "{\"n\": 1}", "{\"n\": \"ab\"}"].iter().zip(got["texts"].as_array().unwrap())
+    {
         let at = usize::try_from(verdict["completion_at"].as_u64().unwrap()).unwrap();
         let whole = format!("{}{}", &text[..at], verdict["completion"].as_str().unwrap());
         let again = answer(&[], json!({"schema": schema, "texts": [whole]}));
@@ -182,8 +188,14 @@ fn text_that_no_token_spells() {
     std::fs::write(&path, tokenizer.to_string()).unwrap();
     let file = path.display().to_string();
     let got = answer(&["--tokenizer", &file], json!({"regex": "[a-c]{3}", "texts": ["aba", "abc"]}));
-    assert_eq!(got["texts"][0], json!({"complete": true, "rejected_at": null, "mask_rejected_at": null, "eos_allowed": true, "eos_early": 0}));
-    assert_eq!(got["texts"][1], json!({"complete": true, "rejected_at": null, "mask_rejected_at": 2, "eos_allowed": false, "eos_early": 0}));
+    assert_eq!(
+        got["texts"][0],
+        json!({"complete": true, "rejected_at": null, "mask_rejected_at": null, "eos_allowed": true, "eos_early": 0})
+    );
+    assert_eq!(
+        got["texts"][1],
+        json!({"complete": true, "rejected_at": null, "mask_rejected_at": 2, "eos_allowed": false, "eos_early": 0})
+    );
     // Emptied by the vocabulary: refused, naming the character.
     let got = answer(&["--tokenizer", &file], json!({"schema": {"const": "a"}, "texts": []}));
     assert_eq!((&got["compiled"], &got["error"]["code"]), (&json!(false), &json!("unspellable")));
@@ -218,7 +230,10 @@ fn malformed_lines_are_answered() {
     let compiled: Vec<(&Value, &Value)> = answers.iter().map(|a| (&a["id"], &a["compiled"])).collect();
     let (yes, no, none) = (json!(true), json!(false), Value::Null);
     assert_eq!(compiled, [(&json!(1), &yes), (&none, &no), (&json!(2), &no), (&json!(3), &yes), (&none, &no)]);
-    assert_eq!(answers[1]["error"], json!({"code": "malformed_request", "line": 3, "column": 2, "message": "line 3 is not JSON at column 2: expected ident"}));
+    assert_eq!(
+        answers[1]["error"],
+        json!({"code": "malformed_request", "line": 3, "column": 2, "message": "line 3 is not JSON at column 2: expected ident"})
+    );
 }
 
 #[test]
@@ -227,10 +242,14 @@ fn lenient_keywords_and_warnings_are_listed() {
     let got = answer(&[], request);
     assert_eq!(got["texts"][0]["complete"], true);
     assert_eq!(got["relaxed"][0]["pointer"], "/multipleOf");
-    let messages: Vec<&str> = got["warnings"].as_array().unwrap().iter().map(|w| w["message"].as_str().unwrap()).collect();
+    let messages: Vec<&str> =
+        got["warnings"].as_array().unwrap().iter().map(|w| w["message"].as_str().unwrap()).collect();
     assert_eq!(
         messages,
-        ["the request's field `note` is unknown and ignored", "`minimun` is no keyword and is ignored; did you mean `minimum`?"]
+        [
+            "the request's field `note` is unknown and ignored",
+            "`minimun` is no keyword and is ignored; did you mean `minimum`?"
+        ]
     );
 }
 

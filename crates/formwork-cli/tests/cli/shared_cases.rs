@@ -35,7 +35,9 @@ fn open_cases_are_right_or_refused() {
         let options = if constraint == "schema" { options } else { json!({}) };
         let texts: Vec<&Value> =
             case["accept"].as_array().unwrap().iter().chain(case["reject"].as_array().unwrap()).collect();
-        lines.push_str(&json!({"id": case["id"], constraint: case["input"], "options": options, "texts": texts}).to_string());
+        lines.push_str(
+            &json!({"id": case["id"], constraint: case["input"], "options": options, "texts": texts}).to_string(),
+        );
         lines.push('\n');
         cases.push(case);
     }

@@ -11,7 +11,14 @@ fn help(args: &[&str]) -> String {
 #[test]
 fn help_has_an_example_at_every_level() {
     let levels: &[&[&str]] = if cfg!(feature = "model") {
-        &[&["--help"], &["match", "--help"], &["generate", "--help"], &["model", "--help"], &["model", "pull", "--help"], &["model", "path", "--help"]]
+        &[
+            &["--help"],
+            &["match", "--help"],
+            &["generate", "--help"],
+            &["model", "--help"],
+            &["model", "pull", "--help"],
+            &["model", "path", "--help"],
+        ]
     } else {
         &[&["--help"], &["match", "--help"]]
     };
@@ -52,7 +59,10 @@ fn wrong_flags_are_one_sentence() {
 
 #[test]
 fn files_that_cannot_be_read() {
-    assert_eq!(formwork(&["match", "/no/such/file"], b"").refused(), "/no/such/file can't be read: no such file or directory");
+    assert_eq!(
+        formwork(&["match", "/no/such/file"], b"").refused(),
+        "/no/such/file can't be read: no such file or directory"
+    );
     assert_eq!(
         formwork(&["match", "--tokenizer", "/no/such/file"], b"").refused(),
         "/no/such/file can't be read: no such file or directory"

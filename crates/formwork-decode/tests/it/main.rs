@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests panic as tests do")]
 
+mod beams;
 mod budget;
 mod endings;
 mod matchers;

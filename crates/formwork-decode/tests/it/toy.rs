@@ -64,7 +64,7 @@ pub(crate) fn script(tokens: &Tokens, script: &[usize]) -> impl Model {
 }
 
 /// A model whose logits depend on everything before, in no way that a person would see.
-pub(crate) fn hashing(count: usize, salt: u64) -> impl Model {
+pub(crate) fn hashing(count: usize, salt: u64) -> impl Model<Error = std::convert::Infallible> + Clone {
     model_from_fn(count, move |prefix| {
         (0..count)
             .map(|token| {
@@ -77,6 +77,7 @@ pub(crate) fn hashing(count: usize, salt: u64) -> impl Model {
 }
 
 /// One of several texts.
+#[derive(Clone)]
 pub(crate) struct OneOf<'a> {
     pub(crate) tokens: &'a Tokens,
     pub(crate) texts: &'a [Vec<u8>],

@@ -38,11 +38,7 @@ impl CodePoints {
             _ => return None,
         };
         let set = Self(ranges.to_vec());
-        Some(if letter.is_ascii_uppercase() {
-            set.negated()
-        } else {
-            set
-        })
+        Some(if letter.is_ascii_uppercase() { set.negated() } else { set })
     }
 
     /// ECMA's `.`: everything but the four line terminators.
@@ -61,9 +57,7 @@ impl CodePoints {
             HirKind::Class(class) => Some(Self::from_class(class)),
             HirKind::Literal(literal) => {
                 let text = std::str::from_utf8(&literal.0).ok()?;
-                Some(Self(
-                    text.chars().map(|c| (u32::from(c), u32::from(c))).collect(),
-                ))
+                Some(Self(text.chars().map(|c| (u32::from(c), u32::from(c))).collect()))
             }
             _ => None,
         }
@@ -71,14 +65,8 @@ impl CodePoints {
 
     pub(super) fn from_class(class: &Class) -> Self {
         Self(match class {
-            Class::Unicode(class) => class
-                .iter()
-                .map(|r| (u32::from(r.start()), u32::from(r.end())))
-                .collect(),
-            Class::Bytes(class) => class
-                .iter()
-                .map(|r| (u32::from(r.start()), u32::from(r.end())))
-                .collect(),
+            Class::Unicode(class) => class.iter().map(|r| (u32::from(r.start()), u32::from(r.end()))).collect(),
+            Class::Bytes(class) => class.iter().map(|r| (u32::from(r.start()), u32::from(r.end()))).collect(),
         })
     }
 
@@ -89,7 +77,7 @@ impl CodePoints {
         for (first, last) in self.0 {
             match merged.last_mut() {
                 Some(before) if first <= before.1.saturating_add(1) => {
-                    before.1 = before.1.max(last)
+                    before.1 = before.1.max(last);
                 }
                 _ => merged.push((first, last)),
             }
@@ -125,7 +113,7 @@ impl CodePoints {
                     match chars.last_mut() {
                         // U+D7FF and U+E000 are neighbours among characters.
                         Some(before) if before.1 == '\u{D7FF}' && first == '\u{E000}' => {
-                            before.1 = last
+                            before.1 = last;
                         }
                         _ => chars.push((first, last)),
                     }

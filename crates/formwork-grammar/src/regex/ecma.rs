@@ -9,18 +9,11 @@ const MAX_DEPTH: u32 = 200;
 const MAX_COUNT: u32 = 1 << 20;
 
 pub(super) fn parse(pattern: &str) -> Result<Regex, RegexError> {
-    let mut parser = Parser {
-        pattern,
-        at: 0,
-        depth: 0,
-    };
+    let mut parser = Parser { pattern, at: 0, depth: 0 };
     let regex = parser.alternation()?;
     match parser.peek() {
         None => Ok(regex),
-        Some(_) => Err(RegexError::syntax(
-            parser.at,
-            "this closing parenthesis has no opening one",
-        )),
+        Some(_) => Err(RegexError::syntax(parser.at, "this closing parenthesis has no opening one")),
     }
 }
 
@@ -128,10 +121,7 @@ impl Parser<'_> {
         };
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(RegexError::limit(
-                begin,
-                format!("groups are nested deeper than {MAX_DEPTH}"),
-            ));
+            return Err(RegexError::limit(begin, format!("groups are nested deeper than {MAX_DEPTH}")));
         }
         let inner = self.alternation()?;
         self.depth -= 1;
@@ -149,8 +139,7 @@ impl Parser<'_> {
         let end = self.rest().find('>').ok_or_else(wrong)?;
         let name = self.rest().get(..end).unwrap_or_default();
         let head = |c: char| c.is_alphabetic() || matches!(c, '_' | '$');
-        let good = name.chars().next().is_some_and(head)
-            && name.chars().all(|c| head(c) || c.is_alphanumeric());
+        let good = name.chars().next().is_some_and(head) && name.chars().all(|c| head(c) || c.is_alphanumeric());
         if !good {
             return Err(wrong());
         }
@@ -175,38 +164,21 @@ impl Parser<'_> {
         }
         self.eat("?");
         // Annex B lets a look-ahead be repeated, and only that.
-        let repeatable = !matches!(
-            node,
-            Regex::Start
-                | Regex::End
-                | Regex::WordBoundary { .. }
-                | Regex::Look { behind: true, .. }
-        );
+        let repeatable =
+            !matches!(node, Regex::Start | Regex::End | Regex::WordBoundary { .. } | Regex::Look { behind: true, .. });
         // `(^)*` is a group, `^*` is not.
         if !repeatable
-            && !self
-                .pattern
-                .get(begin..place)
-                .is_some_and(|text| text.starts_with("(") && !text.starts_with("(?<"))
+            && !self.pattern.get(begin..place).is_some_and(|text| text.starts_with('(') && !text.starts_with("(?<"))
         {
             return Err(nothing_to_repeat(place));
         }
-        Ok(Regex::Repeat {
-            node: Box::new(node),
-            min,
-            max,
-        })
+        Ok(Regex::Repeat { node: Box::new(node), min, max })
     }
 
     /// `{n}`, `{n,}` or `{n,m}` at this place; `None` where the brace is a plain character.
     fn count(&mut self) -> Result<Option<(u32, Option<u32>)>, RegexError> {
         let place = self.at;
-        let Some(inner) = self
-            .rest()
-            .strip_prefix('{')
-            .and_then(|t| t.split_once('}'))
-            .map(|(inner, _)| inner)
-        else {
+        let Some(inner) = self.rest().strip_prefix('{').and_then(|t| t.split_once('}')).map(|(inner, _)| inner) else {
             return Ok(None);
         };
         let length = inner.len() + 2;
@@ -223,17 +195,12 @@ impl Parser<'_> {
             t.parse::<u32>()
                 .ok()
                 .filter(|n| *n <= MAX_COUNT)
-                .ok_or_else(|| {
-                    RegexError::limit(place, format!("a repeat count is larger than {MAX_COUNT}"))
-                })
+                .ok_or_else(|| RegexError::limit(place, format!("a repeat count is larger than {MAX_COUNT}")))
         };
         let min = number(low)?;
         let max = high.map(number).transpose()?;
         if max.is_some_and(|max| max < min) {
-            return Err(RegexError::syntax(
-                place,
-                "the repeat's bounds are out of order",
-            ));
+            return Err(RegexError::syntax(place, "the repeat's bounds are out of order"));
         }
         self.at += length;
         Ok(Some((min, max)))
@@ -259,10 +226,7 @@ impl Parser<'_> {
     /// The escape whose backslash stands at `begin` and was read.
     fn escape(&mut self, begin: usize) -> Result<Escaped, RegexError> {
         let Some(c) = self.next() else {
-            return Err(RegexError::syntax(
-                begin,
-                "the pattern ends with a backslash",
-            ));
+            return Err(RegexError::syntax(begin, "the pattern ends with a backslash"));
         };
         if let Some(set) = CodePoints::escape(c) {
             return Ok(Escaped::Set(set));
@@ -275,22 +239,16 @@ impl Parser<'_> {
             'r' => 0x0D,
             '0' if !self.peek().is_some_and(|c| c.is_ascii_digit()) => 0,
             '0' => return Err(RegexError::syntax(begin, "octal escapes are not allowed")),
-            '1'..='9' => return Err(RegexError::back_reference(begin)),
-            'k' => return Err(RegexError::back_reference(begin)),
+            '1'..='9' | 'k' => return Err(RegexError::back_reference(begin)),
             'c' => match self.next() {
                 Some(letter) if letter.is_ascii_alphabetic() => u32::from(letter) % 32,
                 _ => return Err(RegexError::syntax(begin, "`\\c` needs a letter after it")),
             },
-            'x' => self
-                .hex(2)
-                .ok_or_else(|| RegexError::syntax(begin, "`\\x` needs two hex digits after it"))?,
+            'x' => self.hex(2).ok_or_else(|| RegexError::syntax(begin, "`\\x` needs two hex digits after it"))?,
             'u' => self.unicode_escape(begin)?,
             'p' | 'P' => return self.property(begin, c == 'P').map(Escaped::Set),
             c if c.is_ascii_alphanumeric() => {
-                return Err(RegexError::syntax(
-                    begin,
-                    format!("`\\{c}` is no escape of ECMA-262"),
-                ));
+                return Err(RegexError::syntax(begin, format!("`\\{c}` is no escape of ECMA-262")));
             }
             c => u32::from(c),
         }))
@@ -307,22 +265,14 @@ impl Parser<'_> {
     }
 
     fn unicode_escape(&mut self, begin: usize) -> Result<u32, RegexError> {
-        let wrong = || {
-            RegexError::syntax(
-                begin,
-                "`\\u` needs four hex digits or `{…}` with a code point",
-            )
-        };
+        let wrong = || RegexError::syntax(begin, "`\\u` needs four hex digits or `{…}` with a code point");
         if self.eat("{") {
             let end = self.rest().find('}').ok_or_else(wrong)?;
             let text = self.rest().get(..end).unwrap_or_default();
             if !text.bytes().all(|b| b.is_ascii_hexdigit()) {
                 return Err(wrong());
             }
-            let value = u32::from_str_radix(text, 16)
-                .ok()
-                .filter(|v| *v <= 0x10_FFFF)
-                .ok_or_else(wrong)?;
+            let value = u32::from_str_radix(text, 16).ok().filter(|v| *v <= 0x10_FFFF).ok_or_else(wrong)?;
             self.at += end + 1;
             return Ok(value);
         }
@@ -359,10 +309,7 @@ impl Parser<'_> {
             let place = self.at;
             let low = match self.next() {
                 None => {
-                    return Err(RegexError::syntax(
-                        begin,
-                        "this character class is never closed",
-                    ));
+                    return Err(RegexError::syntax(begin, "this character class is never closed"));
                 }
                 Some(']') => break,
                 Some(c) => self.class_atom(c, place)?,
@@ -376,19 +323,13 @@ impl Parser<'_> {
             self.at += 1;
             let high_place = self.at;
             let Some(c) = self.next() else {
-                return Err(RegexError::syntax(
-                    begin,
-                    "this character class is never closed",
-                ));
+                return Err(RegexError::syntax(begin, "this character class is never closed"));
             };
             let high = self.class_atom(c, high_place)?;
             match (low, high) {
                 (Escaped::Char(low), Escaped::Char(high)) if low <= high => set.add(low, high),
                 (Escaped::Char(_), Escaped::Char(_)) => {
-                    return Err(RegexError::syntax(
-                        place,
-                        "this range's ends are out of order",
-                    ));
+                    return Err(RegexError::syntax(place, "this range's ends are out of order"));
                 }
                 // Annex B: beside a set the dash is a plain character.
                 (low, high) => {
@@ -399,9 +340,7 @@ impl Parser<'_> {
             }
             debug_assert!(self.at > dash);
         }
-        Ok(Regex::Class(
-            if negated { set.negated() } else { set }.into_chars(),
-        ))
+        Ok(Regex::Class(if negated { set.negated() } else { set }.into_chars()))
     }
 
     fn class_atom(&mut self, c: char, place: usize) -> Result<Escaped, RegexError> {

@@ -37,7 +37,8 @@ impl RegexError {
         Self::new(
             Kind::BackReference,
             offset,
-            "back-references can't be enforced: what they match depends on text that no finite automaton remembers".into(),
+            "back-references can't be enforced: what they match depends on text that no finite automaton remembers"
+                .into(),
         )
     }
 
@@ -50,11 +51,7 @@ impl RegexError {
     }
 
     fn new(kind: Kind, offset: usize, message: String) -> Self {
-        Self(Box::new(Inner {
-            kind,
-            message,
-            offset,
-        }))
+        Self(Box::new(Inner { kind, message, offset }))
     }
 
     /// A stable name of the failure: `regex_syntax`, `regex_back_reference`, `regex_unsupported` or `regex_limit`.
@@ -90,11 +87,7 @@ impl RegexError {
 
 impl fmt::Display for RegexError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} (at byte {} of the pattern)",
-            self.0.message, self.0.offset
-        )
+        write!(f, "{} (at byte {} of the pattern)", self.0.message, self.0.offset)
     }
 }
 

@@ -9,11 +9,7 @@ use super::{Regex, RegexError};
 const MAX_DEPTH: u32 = 200;
 
 pub(super) fn parse(pattern: &str) -> Result<Regex, RegexError> {
-    let hir = ParserBuilder::new()
-        .nest_limit(MAX_DEPTH)
-        .build()
-        .parse(pattern)
-        .map_err(|error| refused(&error))?;
+    let hir = ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(pattern).map_err(|error| refused(&error))?;
     Ok(convert(&hir))
 }
 
@@ -24,18 +20,14 @@ fn refused(error: &regex_syntax::Error) -> RegexError {
             let offset = e.span().start.offset;
             match e.kind() {
                 ErrorKind::UnsupportedBackreference => RegexError::back_reference(offset),
-                ErrorKind::UnsupportedLookAround => {
-                    RegexError::unsupported(offset, "this dialect has no look-around")
-                }
+                ErrorKind::UnsupportedLookAround => RegexError::unsupported(offset, "this dialect has no look-around"),
                 ErrorKind::NestLimitExceeded(_) => {
                     RegexError::limit(offset, format!("groups are nested deeper than {MAX_DEPTH}"))
                 }
                 kind => RegexError::syntax(offset, kind.to_string()),
             }
         }
-        regex_syntax::Error::Translate(e) => {
-            RegexError::syntax(e.span().start.offset, e.kind().to_string())
-        }
+        regex_syntax::Error::Translate(e) => RegexError::syntax(e.span().start.offset, e.kind().to_string()),
         _ => RegexError::syntax(0, "the pattern is no regular expression"),
     }
 }
@@ -46,11 +38,9 @@ fn convert(hir: &Hir) -> Regex {
         HirKind::Literal(literal) => Regex::literal(&String::from_utf8_lossy(&literal.0)),
         HirKind::Class(class) => Regex::Class(CodePoints::from_class(class).into_chars()),
         HirKind::Look(look) => convert_look(*look),
-        HirKind::Repetition(repetition) => Regex::Repeat {
-            node: Box::new(convert(&repetition.sub)),
-            min: repetition.min,
-            max: repetition.max,
-        },
+        HirKind::Repetition(repetition) => {
+            Regex::Repeat { node: Box::new(convert(&repetition.sub)), min: repetition.min, max: repetition.max }
+        }
         HirKind::Capture(capture) => convert(&capture.sub),
         HirKind::Concat(parts) => Regex::concat(parts.iter().map(convert).collect()),
         HirKind::Alternation(parts) => Regex::alternation(parts.iter().map(convert).collect()),
@@ -67,14 +57,8 @@ fn convert_look(look: Look) -> Regex {
     let after = |negated, node| Regex::look(false, negated, node);
     let boundary = |word: &Regex, negated: bool| {
         Regex::Alternation(vec![
-            Regex::Concat(vec![
-                before(false, word.clone()),
-                after(!negated, word.clone()),
-            ]),
-            Regex::Concat(vec![
-                before(true, word.clone()),
-                after(negated, word.clone()),
-            ]),
+            Regex::Concat(vec![before(false, word.clone()), after(!negated, word.clone())]),
+            Regex::Concat(vec![before(true, word.clone()), after(negated, word.clone())]),
         ])
     };
     match look {
@@ -96,20 +80,10 @@ fn convert_look(look: Look) -> Regex {
         Look::WordAsciiNegate => Regex::WordBoundary { negated: true },
         Look::WordUnicode => boundary(&unicode_word(), false),
         Look::WordUnicodeNegate => boundary(&unicode_word(), true),
-        Look::WordStartAscii => {
-            Regex::Concat(vec![before(true, ascii_word()), after(false, ascii_word())])
-        }
-        Look::WordEndAscii => {
-            Regex::Concat(vec![before(false, ascii_word()), after(true, ascii_word())])
-        }
-        Look::WordStartUnicode => Regex::Concat(vec![
-            before(true, unicode_word()),
-            after(false, unicode_word()),
-        ]),
-        Look::WordEndUnicode => Regex::Concat(vec![
-            before(false, unicode_word()),
-            after(true, unicode_word()),
-        ]),
+        Look::WordStartAscii => Regex::Concat(vec![before(true, ascii_word()), after(false, ascii_word())]),
+        Look::WordEndAscii => Regex::Concat(vec![before(false, ascii_word()), after(true, ascii_word())]),
+        Look::WordStartUnicode => Regex::Concat(vec![before(true, unicode_word()), after(false, unicode_word())]),
+        Look::WordEndUnicode => Regex::Concat(vec![before(false, unicode_word()), after(true, unicode_word())]),
         Look::WordStartHalfAscii => before(true, ascii_word()),
         Look::WordEndHalfAscii => after(true, ascii_word()),
         Look::WordStartHalfUnicode => before(true, unicode_word()),

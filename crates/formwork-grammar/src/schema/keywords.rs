@@ -11,21 +11,77 @@ use crate::regex::Regex;
 
 /// Keywords that say nothing about the value.
 const ANNOTATIONS: &[&str] = &[
-    "$schema", "$id", "id", "$comment", "$defs", "definitions", "$vocabulary", "title", "description", "default",
-    "examples", "example", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType", "contentSchema",
+    "$schema",
+    "$id",
+    "id",
+    "$comment",
+    "$defs",
+    "definitions",
+    "$vocabulary",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "example",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
 ];
 
 /// Assertions and applicators of some draft that are not enforced.
 const UNSUPPORTED: &[&str] = &[
-    "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "dependencies", "patternProperties", "propertyNames",
-    "minProperties", "maxProperties", "contains", "minContains", "maxContains", "uniqueItems", "multipleOf",
-    "unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef", "$dynamicAnchor", "$recursiveAnchor", "$anchor",
+    "oneOf",
+    "not",
+    "if",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "patternProperties",
+    "propertyNames",
+    "minProperties",
+    "maxProperties",
+    "contains",
+    "minContains",
+    "maxContains",
+    "uniqueItems",
+    "multipleOf",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "$dynamicRef",
+    "$recursiveRef",
+    "$dynamicAnchor",
+    "$recursiveAnchor",
+    "$anchor",
 ];
 
 const SUPPORTED: &[&str] = &[
-    "type", "enum", "const", "properties", "required", "additionalProperties", "items", "prefixItems", "additionalItems",
-    "minItems", "maxItems", "minLength", "maxLength", "pattern", "minimum", "maximum", "exclusiveMinimum",
-    "exclusiveMaximum", "anyOf", "allOf", "$ref", "format", "then", "else",
+    "type",
+    "enum",
+    "const",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "anyOf",
+    "allOf",
+    "$ref",
+    "format",
+    "then",
+    "else",
 ];
 
 impl Parser<'_> {
@@ -70,7 +126,9 @@ impl Parser<'_> {
                 let regex = Regex::parse_ecma(pattern).map_err(|e| Error::pattern(&at(), e.code(), e.to_string()))?;
                 out.string.pattern = Some((regex, at()));
             }
-            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => self.bound(pointer, map, keyword, out)?,
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
+                self.bound(pointer, map, keyword, out)?
+            }
             "properties" => {
                 let Value::Object(properties) = value else {
                     return Err(Error::invalid(&at(), keyword, "it must be an object of schemas"));
@@ -135,8 +193,25 @@ impl Parser<'_> {
 
     fn format(&mut self, pointer: &str, value: &Value) -> Result<(), Error> {
         const KNOWN: &[&str] = &[
-            "date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6", "uri",
-            "uri-reference", "iri", "iri-reference", "uri-template", "uuid", "json-pointer", "relative-json-pointer", "regex",
+            "date-time",
+            "date",
+            "time",
+            "duration",
+            "email",
+            "idn-email",
+            "hostname",
+            "idn-hostname",
+            "ipv4",
+            "ipv6",
+            "uri",
+            "uri-reference",
+            "iri",
+            "iri-reference",
+            "uri-template",
+            "uuid",
+            "json-pointer",
+            "relative-json-pointer",
+            "regex",
         ];
         let Value::String(name) = value else {
             return Err(Error::invalid(&format!("{pointer}/format"), "format", "it must be a string"));
@@ -145,7 +220,11 @@ impl Parser<'_> {
             return Ok(());
         }
         if KNOWN.contains(&name.as_str()) {
-            return self.refuse(pointer, "format", "formats are not enforced yet; set `format` to `annotate` to go without");
+            return self.refuse(
+                pointer,
+                "format",
+                "formats are not enforced yet; set `format` to `annotate` to go without",
+            );
         }
         self.warn(&format!("{pointer}/format"), format!("the format {name:?} is unknown and is ignored"));
         Ok(())
@@ -158,7 +237,9 @@ impl Parser<'_> {
                 .enumerate()
                 .map(|(i, schema)| self.node(&format!("{pointer}/{keyword}/{i}"), schema))
                 .collect(),
-            _ => Err(Error::invalid(&format!("{pointer}/{keyword}"), keyword, "it must be a non-empty array of schemas")),
+            _ => {
+                Err(Error::invalid(&format!("{pointer}/{keyword}"), keyword, "it must be a non-empty array of schemas"))
+            }
         }
     }
 
@@ -182,7 +263,13 @@ impl Parser<'_> {
     }
 
     /// One of the four range keywords, in the meaning of its draft.
-    fn bound(&mut self, pointer: &str, map: &Map<String, Value>, keyword: &str, out: &mut Keywords) -> Result<(), Error> {
+    fn bound(
+        &mut self,
+        pointer: &str,
+        map: &Map<String, Value>,
+        keyword: &str,
+        out: &mut Keywords,
+    ) -> Result<(), Error> {
         let at = format!("{pointer}/{keyword}");
         let Some(value) = map.get(keyword) else { return Ok(()) };
         let exclusive = keyword.starts_with("exclusive");
@@ -196,7 +283,11 @@ impl Parser<'_> {
         };
         let value = number.ok_or_else(|| Error::invalid(&at, keyword, "it must be a number"))?;
         if value.point().unsigned_abs() > 1_000 || value.digits().len() > 1_000 {
-            return Err(Error::unsupported(&at, keyword, "a bound of over 1,000 digits is beyond every number that is used"));
+            return Err(Error::unsupported(
+                &at,
+                keyword,
+                "a bound of over 1,000 digits is beyond every number that is used",
+            ));
         }
         let beside = if lower { "exclusiveMinimum" } else { "exclusiveMaximum" };
         let draft4 = self.draft == Draft::Draft4 && map.get(beside) == Some(&Value::Bool(true));

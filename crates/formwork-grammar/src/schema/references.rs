@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::ir::{Applicator, NodeId, NodeKind, Schema};
 use super::Parser;
+use super::ir::{Applicator, NodeId, NodeKind, Schema};
 use crate::error::Error;
 
 impl Parser<'_> {
