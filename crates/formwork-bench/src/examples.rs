@@ -56,8 +56,8 @@ struct Record {
     valid: bool,
     tokens: usize,
     forced: usize,
-    mask_us_p50: u64,
-    mask_us_p99: u64,
+    mask_us_p50: Option<f64>,
+    mask_us_p99: Option<f64>,
     seconds: f64,
     text: String,
 }

@@ -175,7 +175,7 @@ struct Offer {
 impl Search<'_> {
     /// Whether the beams still under way can't change what is returned.
     fn is_decided<M, C>(&self, live: &[Live<M, C>]) -> bool {
-        let Some(worst) = self.finished.get(self.request.width - 1) else {
+        let Some(worst) = self.finished.get(self.request.width.saturating_sub(1)) else {
             return false;
         };
         self.request.early_stopping

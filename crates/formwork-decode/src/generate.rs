@@ -304,7 +304,7 @@ impl<M: Model> Run<'_, '_, '_, M> {
     }
 
     fn report(mut self, end: End, warnings: Vec<String>) -> Generation {
-        // Whoever watches has heard that it ends; there is nothing left to stop.
+        // It has ended: whether to go on is no question any more.
         let _ = self.hooks.show(self.stream.finish());
         let forced_tokens = self.steps.iter().filter(|step| step.forced).count();
         let provenance = self.request.provenance.clone();

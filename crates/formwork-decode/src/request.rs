@@ -138,10 +138,15 @@ impl<'a> Hooks<'a> {
     }
 
     pub(crate) fn show(&mut self, delta: &str) -> ControlFlow<()> {
-        match &mut self.on_text {
+        let go_on = match &mut self.on_text {
             Some(on_text) if !delta.is_empty() => on_text(delta),
             _ => ControlFlow::Continue(()),
+        };
+        if go_on.is_break() {
+            // Who wants no more gets no more, not even the text held back so far.
+            self.on_text = None;
         }
+        go_on
     }
 }
 

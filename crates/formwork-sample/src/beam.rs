@@ -12,7 +12,6 @@ use crate::stage::grammar;
 /// What a beam's score sums over its path, forced tokens included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum BeamScore {
     /// `raw` log-probabilities: the best beam maximises p(text | legal).
     #[default]

@@ -116,21 +116,19 @@ impl SamplingArgs {
 }
 
 fn stages(order: &str) -> Result<Vec<OrderEntry>, Error> {
-    let stage = |name: &str| name.trim().parse::<StageName>().map_err(Error::sampling);
-    let entry = |entry: &str| {
-        let mut names = entry.split('+').map(stage).collect::<Result<Vec<_>, _>>()?;
-        match names.len() {
-            1 => Ok(OrderEntry::Stage(names.remove(0))),
-            _ => Ok(OrderEntry::Together(names)),
-        }
-    };
     order.split(',').filter(|entry| !entry.trim().is_empty()).map(entry).collect()
+}
+
+fn entry(text: &str) -> Result<OrderEntry, Error> {
+    let stage = |name: &str| name.trim().parse::<StageName>().map_err(Error::sampling);
+    let mut stages = text.split('+').map(stage).collect::<Result<Vec<_>, _>>()?;
+    Ok(if stages.len() == 1 { OrderEntry::Stage(stages.remove(0)) } else { OrderEntry::Together(stages) })
 }
 
 fn biases(given: &[String]) -> Result<BTreeMap<TokenId, f64>, Error> {
     let read = |text: &String| {
         let (id, bias) = text.split_once('=')?;
-        Some((TokenId::new(id.trim().parse().ok()?), bias.trim().parse().ok()?))
+        Some((TokenId::new(id.trim().parse().ok()?), bias.trim().parse::<f64>().ok()?))
     };
     given
         .iter()

@@ -1,5 +1,6 @@
 //! `formwork generate` and `formwork model`: what needs no model, and what does where one is in the cache.
 
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -186,7 +187,6 @@ fn an_interrupted_generation_leaves_a_report() {
     if !has_model() {
         return;
     }
-    use std::io::Read;
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.json");
     let mut child = Command::new(env!("CARGO_BIN_EXE_formwork"))
