@@ -87,7 +87,7 @@ pub struct Mark {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
-    frames: Vec<Frame>,
+    stack: Vec<Frame>,
     keys: Vec<KeyNode>,
     text: Vec<u8>,
     /// Frames below this index were there when the current walk began.
@@ -107,23 +107,23 @@ impl Frames {
 
     /// Whether no frame was ever pushed (or all were truncated).
     pub fn is_empty(&self) -> bool {
-        self.frames.is_empty()
+        self.stack.is_empty()
     }
 
     /// Frames held, live or kept for rollback.
     pub fn len(&self) -> usize {
-        self.frames.len()
+        self.stack.len()
     }
 
     /// Bytes held on the heap, for accounting.
     pub fn heap_bytes(&self) -> usize {
-        self.frames.capacity() * size_of::<Frame>() + self.keys.capacity() * size_of::<KeyNode>() + self.text.capacity()
+        self.stack.capacity() * size_of::<Frame>() + self.keys.capacity() * size_of::<KeyNode>() + self.text.capacity()
     }
 
     /// Appends a frame.
     pub fn push(&mut self, frame: Frame) -> FrameId {
-        let id = FrameId(to_u32(self.frames.len()));
-        self.frames.push(frame);
+        let id = FrameId(to_u32(self.stack.len()));
+        self.stack.push(frame);
         id
     }
 
@@ -132,7 +132,7 @@ impl Frames {
     /// # Panics
     /// Never for an id that this store gave out and has not truncated.
     pub fn frame(&self, id: FrameId) -> Frame {
-        let frame = self.frames[id.0 as usize];
+        let frame = self.stack[id.0 as usize];
         if id.0 < self.floor && frame.depth < self.touched.get() {
             self.touched.set(frame.depth);
         }
@@ -141,24 +141,24 @@ impl Frames {
 
     /// Reads a frame without noting it: for signatures and witnesses.
     pub fn peek(&self, id: FrameId) -> Frame {
-        self.frames[id.0 as usize]
+        self.stack[id.0 as usize]
     }
 
     /// Where the store stands.
     pub fn mark(&self) -> Mark {
-        Mark { frames: to_u32(self.frames.len()), keys: to_u32(self.keys.len()), text: to_u32(self.text.len()) }
+        Mark { frames: to_u32(self.stack.len()), keys: to_u32(self.keys.len()), text: to_u32(self.text.len()) }
     }
 
     /// Takes everything back that was appended since `mark`.
     pub fn truncate(&mut self, mark: Mark) {
-        self.frames.truncate(mark.frames as usize);
+        self.stack.truncate(mark.frames as usize);
         self.keys.truncate(mark.keys as usize);
         self.text.truncate(mark.text as usize);
     }
 
     /// Begins a walk: from here on, reads of older frames and of older keys are noted.
     pub fn begin_walk(&mut self) {
-        self.floor = to_u32(self.frames.len());
+        self.floor = to_u32(self.stack.len());
         self.key_floor = to_u32(self.keys.len());
         self.touched.set(u32::MAX);
         self.dynamic.set(false);

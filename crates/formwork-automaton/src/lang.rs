@@ -133,13 +133,11 @@ impl Langs {
     }
 
     /// Every text.
-    #[expect(clippy::unused_self, reason = "languages belong to a store")]
     pub fn any(&self) -> Lang {
         Lang(YES)
     }
 
     /// No text.
-    #[expect(clippy::unused_self, reason = "languages belong to a store")]
     pub fn none(&self) -> Lang {
         Lang(NO)
     }

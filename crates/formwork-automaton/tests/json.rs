@@ -1,5 +1,7 @@
 //! JSON Schema constraints: what they accept, byte by byte, and that no prefix is a dead end.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use formwork_automaton::{Automaton, Frames, JsonAutomaton, Spelling, State, Step, Symbol};
 use formwork_grammar::{Escapes, PropertyOrder, SchemaOptions, Whitespace, schema_from_value};
 use serde_json::{Value, json};

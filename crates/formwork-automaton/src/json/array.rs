@@ -40,6 +40,9 @@ pub(super) fn join(a: &[u32], b: &[u32]) -> Box<[u32]> {
     all.into()
 }
 
+/// Forms by their tags, and each alternative with its form's tag, its own, and its atom.
+pub(super) type TaggedForms = (Box<[FormId]>, Box<[(u16, u16, u32)]>);
+
 /// The tag of a form: its place in a list that it is put on where it is new.
 pub(super) fn tag_of(form: FormId, forms: &mut Vec<FormId>) -> u16 {
     let index = forms.iter().position(|f| *f == form).unwrap_or_else(|| {
@@ -140,7 +143,7 @@ impl JsonAutomaton {
         &self,
         alts: &[(u16, u32)],
         form_of: impl Fn(u32) -> FormId,
-    ) -> (Box<[FormId]>, Box<[(u16, u16, u32)]>) {
+    ) -> TaggedForms {
         let mut forms: Vec<FormId> = Vec::new();
         let mut tagged = Vec::with_capacity(alts.len());
         for &(tag, atom) in alts {

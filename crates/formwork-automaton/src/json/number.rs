@@ -244,7 +244,6 @@ impl JsonAutomaton {
         for (i, slot) in against.iter_mut().enumerate() {
             let Some(bound) = bounds[i] else { continue };
             let order = match (*slot, phase) {
-                (Against::Holds, _) => continue,
                 (Against::Whole { read, order }, Phase::Zero | Phase::Whole) => {
                     match bound.digits[0].get(usize::from(read)) {
                         Some(d) => {

@@ -12,7 +12,7 @@ use crate::interner::{Interner, Memo};
 #[derive(Debug)]
 pub(super) struct Positions {
     ordered: bool,
-    positions: Interner<Box<[NodeId]>>,
+    interned: Interner<Box<[NodeId]>>,
     walks: Memo<u32, std::sync::Arc<[NodeId]>>,
     members: Memo<(u32, Option<Box<str>>), u32>,
     items: Memo<(u32, u32), u32>,
@@ -20,12 +20,12 @@ pub(super) struct Positions {
 
 impl Positions {
     pub(super) fn new(ordered: bool) -> Self {
-        Self { ordered, positions: Interner::new(), walks: Memo::new(), members: Memo::new(), items: Memo::new() }
+        Self { ordered, interned: Interner::new(), walks: Memo::new(), members: Memo::new(), items: Memo::new() }
     }
 
     /// The root's position.
     pub(super) fn root(&self, root: NodeId) -> u32 {
-        self.positions.intern(if self.ordered { Box::from([root]) } else { Box::default() })
+        self.interned.intern(if self.ordered { Box::from([root]) } else { Box::default() })
     }
 
     /// The names on a position's list.
@@ -80,7 +80,7 @@ impl Positions {
                 nodes.extend(child(keywords).filter(|child| seen.insert(*child)));
             }
         }
-        self.positions.intern(nodes.into())
+        self.interned.intern(nodes.into())
     }
 
     /// The position's subschemas and those that they apply in place, in document order: a subschema stands where its `properties`
@@ -91,7 +91,7 @@ impl Positions {
             let mut seen = FxHashSet::default();
             // Last in, first out: pushed in reverse.
             let mut open: Vec<(NodeId, bool)> =
-                self.positions.get(position).iter().rev().map(|node| (*node, false)).collect();
+                self.interned.get(position).iter().rev().map(|node| (*node, false)).collect();
             while let Some((node, here)) = open.pop() {
                 if here {
                     out.push(node);

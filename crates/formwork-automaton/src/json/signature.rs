@@ -3,6 +3,7 @@
 use formwork_grammar::Whitespace;
 
 use super::JsonAutomaton;
+use super::step::enclosing;
 use super::object::OFF;
 use super::situation::{Await, Situation, StringAlt};
 use crate::automaton::{Key, State};
@@ -16,7 +17,7 @@ impl JsonAutomaton {
         key.push(state.id);
         let situation = self.situations.get(state.id);
         match situation {
-            Situation::Done => {}
+            Situation::Done | Situation::Literal { .. } => {}
             Situation::String { min, max, .. } => {
                 key.extend([state.b, state.c]);
                 let alt = StringAlt { tag: 0, state: state.c, min: *min, max: *max };
@@ -29,7 +30,6 @@ impl JsonAutomaton {
                 }
             }
             Situation::Number { .. } => key.extend([state.a, state.b]),
-            Situation::Literal { .. } => {}
             Situation::Key { .. } => key.extend([state.a, state.b, state.c]),
             Situation::Value { .. } | Situation::Colon { .. } => key.push(state.a),
             Situation::ObjectOpen { .. } | Situation::ObjectNext { .. } | Situation::ObjectComma { .. } => {
@@ -45,10 +45,10 @@ impl JsonAutomaton {
             key.push(u32::from(state.c == OFF));
         }
         if matches!(self.options.whitespace, Whitespace::Indent(_)) {
-            key.push(self.depth(seq, state.frame));
+            key.push(enclosing(seq, state.frame));
         } else {
             // Near the depth limit, what may be opened depends on it.
-            let room = self.options.limits.depth.saturating_sub(self.depth(seq, state.frame));
+            let room = self.options.limits.depth.saturating_sub(enclosing(seq, state.frame));
             key.push(room.min(self.horizon));
         }
         let mut at = state.frame;

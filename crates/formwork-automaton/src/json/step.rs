@@ -59,7 +59,7 @@ impl JsonAutomaton {
             Situation::Colon { goal, member } => match self.blank(seq, state, Gap::Free, byte) {
                 Blank::Read(a) => Step::To(State { a, ..state }),
                 Blank::Ends if byte == b':' => {
-                    let depth = self.depth(seq, state.frame);
+                    let depth = enclosing(seq, state.frame);
                     let frame = Frame {
                         parent: state.frame,
                         state: *member,
@@ -78,14 +78,9 @@ impl JsonAutomaton {
         }
     }
 
-    /// Frames below a frame and itself: the containers that enclose what stands on it.
-    pub(super) fn depth(&self, seq: &Frames, frame: FrameId) -> u32 {
-        if frame.is_none() { 0 } else { seq.peek(frame).depth + 1 }
-    }
-
     fn blank(&self, seq: &Frames, state: State, gap: Gap, byte: u8) -> Blank {
         // The depth matters to an indent only, and is in its signatures.
-        space::step(self.options.whitespace, gap, state.a, self.depth(seq, state.frame), byte)
+        space::step(self.options.whitespace, gap, state.a, enclosing(seq, state.frame), byte)
     }
 
     /// The first byte of a value; `needed` says whether one must come.
@@ -97,7 +92,7 @@ impl JsonAutomaton {
                 let opened = if byte == b'{' { self.object_opening(goal) } else { self.array_opening(goal) };
                 let Some(id) = opened else { return Step::Dead };
                 let limit = self.options.limits.depth;
-                let deep = self.depth(seq, state.frame) >= limit;
+                let deep = enclosing(seq, state.frame) >= limit;
                 if deep && !(needed && self.value_witness_byte(goal) == Some(byte)) {
                     // Beyond the limit, only what the shortest completion needs is opened.
                     return Step::Limit(LimitKind::Depth);
@@ -167,7 +162,7 @@ impl JsonAutomaton {
                 if !self.any_key(object) {
                     return Step::Dead;
                 }
-                let depth = self.depth(seq, state.frame);
+                let depth = enclosing(seq, state.frame);
                 let frame = Frame {
                     parent: state.frame,
                     state: object,
@@ -288,7 +283,7 @@ impl JsonAutomaton {
                     !matches!(situation, Situation::ArrayOpen { .. }) || self.array_tags(array, count).is_none();
                 let Some(array) = self.array_with_room(array, count) else { return Step::Dead };
                 let member = self.array_member(array);
-                let depth = self.depth(seq, state.frame);
+                let depth = enclosing(seq, state.frame);
                 let frame = Frame { parent: state.frame, state: member.awaits, count, depth, keys: KeySet::EMPTY };
                 let frame = seq.push(frame);
                 self.open_value(seq, State { id: 0, a: 0, b: 0, c: 0, frame }, member.goal, byte, needed)
@@ -315,4 +310,9 @@ impl JsonAutomaton {
 
 fn to(state: Option<State>) -> Step {
     state.map_or(Step::Dead, Step::To)
+}
+
+/// Frames below a frame and itself: the containers that enclose what stands on it.
+pub(super) fn enclosing(seq: &Frames, frame: FrameId) -> u32 {
+    if frame.is_none() { 0 } else { seq.peek(frame).depth + 1 }
 }

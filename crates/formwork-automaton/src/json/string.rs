@@ -56,7 +56,7 @@ impl Escape {
             // A high surrogate has ten free bits; a bit of its own says that there is one.
             Self::Hex { digits, value, high } => {
                 let high = if high == 0 { 0 } else { 1 << 30 | u32::from(high & 0x3FF) << 20 };
-                4 + u32::from(digits) | u32::from(value) << 4 | high
+                (4 + u32::from(digits)) | (u32::from(value) << 4) | high
             }
         }
     }
@@ -310,7 +310,7 @@ fn read_hex(any: bool, digits: u8, value: u16, high: u16, byte: u8) -> Read {
     let value = value << 4 | digit;
     if digits < 3 {
         let shift = 4 * (3 - u32::from(digits));
-        let (lo, hi) = (u32::from(value) << shift, (u32::from(value) + 1 << shift) - 1);
+        let (lo, hi) = (u32::from(value) << shift, ((u32::from(value) + 1) << shift) - 1);
         let ranges = match (any, high) {
             (false, _) => LONG.map(|(from, to)| (lo.max(from), hi.min(to))),
             (true, 0) => [(lo, hi), astral(lo, hi), NONE],

@@ -64,13 +64,10 @@ impl Partition {
                 if *class == 0 {
                     continue;
                 }
-                match new.iter().rev().find(|(from, target, _)| *from == *class && *target == to) {
-                    Some(known) => *class = known.2,
-                    None => {
-                        new.push((*class, to, self.next));
-                        *class = self.next;
-                        self.next += 1;
-                    }
+                if let Some(known) = new.iter().rev().find(|(from, target, _)| *from == *class && *target == to) { *class = known.2 } else {
+                    new.push((*class, to, self.next));
+                    *class = self.next;
+                    self.next += 1;
                 }
             }
         }

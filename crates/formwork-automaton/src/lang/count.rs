@@ -1,6 +1,6 @@
 //! How many completions there are.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::formula::Formula;
 use super::{LangState, Langs};
@@ -26,7 +26,7 @@ impl Langs {
             return cap.min(known);
         }
         // States on the way down are marked; one met again closes a cycle, and every state on it is live.
-        let mut on_way: FxHashMap<u32, ()> = FxHashMap::default();
+        let mut on_way: FxHashSet<u32> = FxHashSet::default();
         let mut way = Vec::new();
         let mut looked_at = 0_usize;
         let mut enter = |id: u32, way: &mut Vec<Open>| {
@@ -35,7 +35,7 @@ impl Langs {
             looked_at <= self.limits.max_search
         };
         enter(s.0, &mut way);
-        on_way.insert(s.0, ());
+        on_way.insert(s.0);
         let mut answer = 0;
         while let Some(top) = way.last_mut() {
             if top.total >= cap {
@@ -60,17 +60,16 @@ impl Langs {
                 Some(to) => {
                     if let Some(known) = memo.get(&to).copied().or_else(|| self.literals_left(to)) {
                         add(top, known, self);
-                    } else if on_way.contains_key(&to) {
-                        for open in &way {
-                            memo.insert(open.id, UNBOUNDED);
-                        }
-                        return cap;
-                    } else {
-                        on_way.insert(to, ());
+                    } else if on_way.insert(to) {
                         if !enter(to, &mut way) {
                             self.note_undecided();
                             return cap.min(1);
                         }
+                    } else {
+                        for open in &way {
+                            memo.insert(open.id, UNBOUNDED);
+                        }
+                        return cap;
                     }
                 }
             }

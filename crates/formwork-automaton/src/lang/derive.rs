@@ -36,8 +36,8 @@ struct Passed {
 
 impl Store {
     /// The formula before the first byte.
-    pub(super) fn enter(&mut self, atom: AtomId, program: &Program, observers: Box<[FormulaId]>) -> FormulaId {
-        let place = Place { atom, program, at_start: true, observers: &observers };
+    pub(super) fn enter(&mut self, atom: AtomId, program: &Program, observers: &[FormulaId]) -> FormulaId {
+        let place = Place { atom, program, at_start: true, observers };
         self.close(&place, program.start, &mut Vec::new())
     }
 
@@ -182,11 +182,10 @@ impl Store {
                     stack.push((a, count));
                 }
                 Node::Start { next } if place.at_start => stack.push((next, count)),
-                Node::End { next } => {
-                    if self.ends(place, next) {
+                Node::End { next }
+                    if self.ends(place, next) => {
                         gathered.threads.push(Thread::MATCH);
                     }
-                }
                 Node::Behind { observer, negated, next } => {
                     let state = place.observers.get(observer as usize).copied().unwrap_or(NO);
                     if self.formulas.facts(state).accepts != negated {
@@ -264,11 +263,10 @@ impl Store {
                         stack.push(next);
                     }
                 }
-                Node::Ahead { body, negated, next } => {
-                    if self.ends(place, body) != negated {
+                Node::Ahead { body, negated, next }
+                    if self.ends(place, body) != negated => {
                         stack.push(next);
                     }
-                }
                 Node::Loop { min, exit, .. } if min <= 1 => stack.push(exit),
                 _ => {}
             }

@@ -39,6 +39,7 @@ pub(super) enum Formula {
 
 /// What is known of a formula as soon as it exists.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, not the steps of a process")]
 pub(super) struct Facts {
     /// Whether the empty completion is accepted.
     pub(super) accepts: bool,

@@ -119,14 +119,11 @@ impl Langs {
             return true;
         }
         let mut memo = self.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut lengths = match memo.lengths.remove(&s.0) {
-            Some(lengths) => lengths,
-            None => {
-                let mut frontier = self.boundaries(&mut memo, s.0);
-                frontier.sort_unstable();
-                let saved = (0, frontier.clone());
-                Lengths { bits: Vec::new(), explored: 0, frontier, saved, cycle: None, work: 0 }
-            }
+        let mut lengths = if let Some(lengths) = memo.lengths.remove(&s.0) { lengths } else {
+            let mut frontier = self.boundaries(&mut memo, s.0);
+            frontier.sort_unstable();
+            let saved = (0, frontier.clone());
+            Lengths { bits: Vec::new(), explored: 0, frontier, saved, cycle: None, work: 0 }
         };
         let found = self.explore(&mut memo, &mut lengths, min, max);
         memo.lengths.insert(s.0, lengths);

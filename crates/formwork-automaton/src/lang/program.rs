@@ -218,10 +218,10 @@ impl Distances {
     fn measure(nodes: &[Node], loops: &[NodeId], weight: impl Fn(&Node) -> u32) -> Self {
         let mut this = Self { to_end: vec![NEVER; nodes.len()], to_loop: vec![NEVER; nodes.len()] };
         let ends = ends_without_reading(nodes);
-        let has_loops = loops.iter().any(|owner| *owner != NONE);
+        let mut changed = loops.iter().any(|owner| *owner != NONE);
         // Every node's successors but those that close a cycle have smaller ids, so few passes are needed.
-        while has_loops {
-            let mut changed = false;
+        while changed {
+            changed = false;
             for (id, node) in nodes.iter().enumerate() {
                 let to = |next: NodeId| match nodes.get(next as usize) {
                     Some(Node::Loop { .. }) if loops[id] == next => 0,
@@ -237,9 +237,6 @@ impl Distances {
                     this.to_loop[id] = new;
                     changed = true;
                 }
-            }
-            if !changed {
-                break;
             }
         }
         loop {

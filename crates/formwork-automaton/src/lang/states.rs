@@ -107,6 +107,7 @@ impl States {
 
     /// The known answer for a byte's class: `None` where it must be built, else the live state or none.
     #[inline]
+    #[expect(clippy::option_option, reason = "not known yet, and known to be dead")]
     pub(super) fn known(state: &State, class: u8) -> Option<Option<u32>> {
         match Slot::unpack(state.row.get(usize::from(class))?.load(Ordering::Acquire)) {
             Slot::Live(to) => Some(Some(to)),

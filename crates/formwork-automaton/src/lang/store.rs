@@ -136,7 +136,7 @@ impl Store {
         let atom = AtomId::try_from(self.atoms.len()).unwrap_or(AtomId::MAX);
         let observers: Box<[FormulaId]> = observers.into();
         self.atoms.push(Atom::Pattern { program: Arc::clone(&program), classes });
-        Ok(self.enter(atom, &program, observers))
+        Ok(self.enter(atom, &program, &observers))
     }
 
     /// The formula before the first byte of a finite set.

@@ -4,6 +4,7 @@ use candle_core::Tensor;
 use candle_nn::attention::{AttnMask, flash_attn};
 
 use super::kv_cache::KvCache;
+use super::parts::MANY_ROWS;
 use super::weights::{Layer, Weights};
 use crate::device::Device;
 
@@ -17,7 +18,9 @@ pub(super) struct Attention<'a> {
     /// Rotary embedding of the new positions: new tokens × 1 × half a head.
     cos: Tensor,
     sin: Tensor,
-    /// On a GPU, what hides later tokens from earlier ones, as a summand of the scores.
+    /// Whether two matrix products compute it, or one pass over keys and values.
+    by_products: bool,
+    /// For products, what hides later tokens from earlier ones, as a summand of the scores.
     mask: Option<Tensor>,
 }
 
@@ -31,12 +34,10 @@ impl<'a> Attention<'a> {
             let shape = (added, 1, weights.frequencies.len());
             Tensor::from_vec(numbers, shape, &weights.candle_device)
         };
-        let mask = if weights.device == Device::Cpu || added == 1 {
-            None
-        } else {
-            Some(causal_mask(position, added, &weights.candle_device)?)
-        };
-        Ok(Self { weights, position, added, cos: table(f32::cos)?, sin: table(f32::sin)?, mask })
+        let by_products = weights.device != Device::Cpu || added >= MANY_ROWS;
+        let mask =
+            if !by_products || added == 1 { None } else { Some(causal_mask(position, added, &weights.candle_device)?) };
+        Ok(Self { weights, position, added, cos: table(f32::cos)?, sin: table(f32::sin)?, by_products, mask })
     }
 
     /// One layer's attention; its new keys and values go into the cache.
@@ -61,18 +62,19 @@ impl<'a> Attention<'a> {
         let (keys, values) = cache.append(index, &key, &value)?;
         #[expect(clippy::cast_precision_loss, reason = "a head has some hundred numbers")]
         let scale = 1.0 / (width as f32).sqrt();
-        let mixed = if self.weights.device == Device::Cpu {
+        let mixed = if self.by_products {
+            by_products(&query, &keys, &values, scale, self.mask.as_ref())?
+        } else {
             let mask = AttnMask::causal_with_offset(self.position);
             flash_attn::<f32>(&query, &keys, &values, scale, mask, None, None)?
-        } else {
-            by_products(&query, &keys, &values, scale, self.mask.as_ref())?
         };
         let mixed = mixed.transpose(1, 2)?.reshape((1, self.added, heads * width))?;
         layer.output.forward(&mixed)
     }
 }
 
-/// Attention as two matrix products, for devices without a kernel of its own: batch × heads × new tokens × width.
+/// Attention as two matrix products, for many new tokens and for devices without a kernel of its own: batch × heads × new
+/// tokens × width.
 fn by_products(
     query: &Tensor,
     keys: &Tensor,

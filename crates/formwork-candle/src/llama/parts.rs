@@ -9,7 +9,7 @@ use crate::tensors::TensorReader;
 
 /// From so many rows of input on, unpacking a matrix once and multiplying plain numbers is faster than multiplying
 /// packed ones row by row.
-const MANY_ROWS: usize = 64;
+pub(super) const MANY_ROWS: usize = 64;
 /// The largest matrix that is unpacked, in numbers: 64 MiB as plain ones.
 const MAX_UNPACKED: usize = 1 << 24;
 

@@ -127,7 +127,7 @@ impl Parser<'_> {
                 out.string.pattern = Some((regex, at()));
             }
             "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                self.bound(pointer, map, keyword, out)?
+                self.bound(pointer, map, keyword, out)?;
             }
             "properties" => {
                 let Value::Object(properties) = value else {
