@@ -97,6 +97,7 @@ pub struct Frames {
     /// Whether the walk asked about data that no signature covers (which keys were used before it).
     dynamic: Cell<bool>,
     key_floor: u32,
+    text_floor: u32,
 }
 
 impl Frames {
@@ -160,6 +161,7 @@ impl Frames {
     pub fn begin_walk(&mut self) {
         self.floor = to_u32(self.stack.len());
         self.key_floor = to_u32(self.keys.len());
+        self.text_floor = to_u32(self.text.len());
         self.touched.set(u32::MAX);
         self.dynamic.set(false);
     }
@@ -169,6 +171,7 @@ impl Frames {
     pub fn end_walk(&mut self) -> (Option<u32>, bool) {
         self.floor = 0;
         self.key_floor = 0;
+        self.text_floor = 0;
         let touched = self.touched.get();
         ((touched != u32::MAX).then_some(touched), self.dynamic.get())
     }
@@ -202,10 +205,11 @@ impl Frames {
         let hash = hash_bytes(key);
         let mut at = set;
         while !at.is_empty() {
-            if at.0 < self.key_floor {
+            let node = self.keys[at.0 as usize];
+            // A key that was begun before the walk is as much its past as one that was finished.
+            if at.0 < self.key_floor || node.start < self.text_floor {
                 self.dynamic.set(true);
             }
-            let node = self.keys[at.0 as usize];
             if node.hash == hash && self.text.get(node.start as usize..node.end as usize) == Some(key) {
                 return true;
             }

@@ -218,7 +218,7 @@ fn record(
 }
 
 /// A row for each example, prompt and temperature, and the sum.
-#[expect(clippy::print_stdout, reason = "the table is the result")]
+#[expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "the table is the result, and counts are small")]
 fn print(records: &[Record]) {
     let mut rows: BTreeMap<(String, &str, String), Row> = BTreeMap::new();
     for record in records {

@@ -119,8 +119,11 @@ impl Error {
     /// The failure as one sentence: what, where, why, what to do.
     pub(crate) fn sentence(&self) -> String {
         let said = match &*self.0 {
-            Kind::Constraint { file: Some(file), error } => format!("{}: {}", file.display(), sentence::of(error)),
-            Kind::Constraint { file: None, error } => sentence::of(error),
+            // An option stands in a flag, not in the file.
+            Kind::Constraint { file: Some(file), error } if error.code() != "invalid_option" => {
+                format!("{}: {}", file.display(), sentence::of(error))
+            }
+            Kind::Constraint { error, .. } => sentence::of(error),
             #[cfg(feature = "model")]
             Kind::Sampling(error) => sentence::of(error),
             #[cfg(feature = "model")]

@@ -86,7 +86,9 @@ impl Decimal {
 
     /// The digits after the point, without trailing zeros.
     pub fn frac_digits(&self) -> Vec<u8> {
-        if let Ok(point) = usize::try_from(self.point) { self.digits.get(point..).unwrap_or_default().to_vec() } else {
+        if let Ok(point) = usize::try_from(self.point) {
+            self.digits.get(point..).unwrap_or_default().to_vec()
+        } else {
             let zeros = usize::try_from(self.point.unsigned_abs()).unwrap_or(usize::MAX);
             std::iter::repeat_n(0, zeros).chain(self.digits.iter().copied()).collect()
         }

@@ -1,6 +1,8 @@
 //! Runs the project's cases (`tests/cases`) through every path: bytes, completions, masks against the naive ones, forks, rollbacks,
 //! uniform walks, and an independent validator.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::BTreeSet;
 
 use formwork::{
@@ -124,9 +126,8 @@ fn judge(compiled: &CompiledConstraint, text: &[u8]) -> (Option<usize>, bool) {
 fn constraints_that_are_refused_say_why_and_where() {
     each_case(|case, faults| {
         let Expectation::Error(expected) = &case.expect else { return };
-        let error = match constraint(case).and_then(|c| c.compile(&vocabulary(case))) {
-            Ok(_) => return faults.check(false, || format!("accepted, but {} was expected", expected.code)),
-            Err(error) => error,
+        let Err(error) = constraint(case).and_then(|c| c.compile(&vocabulary(case))) else {
+            return faults.check(false, || format!("accepted, but {} was expected", expected.code));
         };
         faults
             .check(error.code() == expected.code, || format!("{}: {error}, expected {}", error.code(), expected.code));

@@ -139,11 +139,7 @@ impl JsonAutomaton {
     }
 
     /// Gives each distinct form a tag: the forms, and each alternative with its form's tag.
-    pub(super) fn tag_forms(
-        &self,
-        alts: &[(u16, u32)],
-        form_of: impl Fn(u32) -> FormId,
-    ) -> TaggedForms {
+    pub(super) fn tag_forms(&self, alts: &[(u16, u32)], form_of: impl Fn(u32) -> FormId) -> TaggedForms {
         let mut forms: Vec<FormId> = Vec::new();
         let mut tagged = Vec::with_capacity(alts.len());
         for &(tag, atom) in alts {

@@ -3,9 +3,9 @@
 use formwork_grammar::Whitespace;
 
 use super::JsonAutomaton;
-use super::step::enclosing;
 use super::object::OFF;
 use super::situation::{Await, Situation, StringAlt};
+use super::step::enclosing;
 use crate::automaton::{Key, State};
 use crate::char_class::CharClass;
 use crate::frames::Frames;

@@ -64,7 +64,9 @@ impl Partition {
                 if *class == 0 {
                     continue;
                 }
-                if let Some(known) = new.iter().rev().find(|(from, target, _)| *from == *class && *target == to) { *class = known.2 } else {
+                if let Some(known) = new.iter().rev().find(|(from, target, _)| *from == *class && *target == to) {
+                    *class = known.2;
+                } else {
                     new.push((*class, to, self.next));
                     *class = self.next;
                     self.next += 1;

@@ -182,10 +182,9 @@ impl Store {
                     stack.push((a, count));
                 }
                 Node::Start { next } if place.at_start => stack.push((next, count)),
-                Node::End { next }
-                    if self.ends(place, next) => {
-                        gathered.threads.push(Thread::MATCH);
-                    }
+                Node::End { next } if self.ends(place, next) => {
+                    gathered.threads.push(Thread::MATCH);
+                }
                 Node::Behind { observer, negated, next } => {
                     let state = place.observers.get(observer as usize).copied().unwrap_or(NO);
                     if self.formulas.facts(state).accepts != negated {
@@ -263,10 +262,9 @@ impl Store {
                         stack.push(next);
                     }
                 }
-                Node::Ahead { body, negated, next }
-                    if self.ends(place, body) != negated => {
-                        stack.push(next);
-                    }
+                Node::Ahead { body, negated, next } if self.ends(place, body) != negated => {
+                    stack.push(next);
+                }
                 Node::Loop { min, exit, .. } if min <= 1 => stack.push(exit),
                 _ => {}
             }

@@ -119,7 +119,9 @@ impl Langs {
             return true;
         }
         let mut memo = self.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut lengths = if let Some(lengths) = memo.lengths.remove(&s.0) { lengths } else {
+        let mut lengths = if let Some(lengths) = memo.lengths.remove(&s.0) {
+            lengths
+        } else {
             let mut frontier = self.boundaries(&mut memo, s.0);
             frontier.sort_unstable();
             let saved = (0, frontier.clone());

@@ -7,6 +7,9 @@ use serde_json::{Map, Value, json};
 
 use crate::error::Error;
 
+/// The heading in the help; set for each flag, so that the flags after them don't come under it.
+const SCHEMA_OPTIONS: &str = "Schema options";
+
 /// The constraint, and how a schema's values may be spelled.
 #[derive(Debug, Args)]
 pub(crate) struct ConstraintArgs {
@@ -28,32 +31,31 @@ pub(crate) struct ConstraintArgs {
 
 /// The options of a schema, by the names that requests use.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Schema options")]
 struct OptionArgs {
     /// The schema's draft: 4, 6, 7, 2019-09 or 2020-12 [default: by `$schema`, else 2020-12].
-    #[arg(long, value_name = "DRAFT")]
+    #[arg(long, value_name = "DRAFT", help_heading = SCHEMA_OPTIONS)]
     draft: Option<String>,
     /// Blanks: compact, spaced, indent:N (an exact pretty print) or flexible:N (up to N wherever JSON allows them)
     /// [default: spaced].
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", help_heading = SCHEMA_OPTIONS)]
     whitespace: Option<String>,
     /// Members in the schema's order (schema) or in any [default: schema].
-    #[arg(long, value_name = "ORDER")]
+    #[arg(long, value_name = "ORDER", help_heading = SCHEMA_OPTIONS)]
     property_order: Option<String>,
     /// Whether `format` is enforced (enforce) or ignored (annotate) [default: enforce].
-    #[arg(long, value_name = "MODE")]
+    #[arg(long, value_name = "MODE", help_heading = SCHEMA_OPTIONS)]
     format: Option<String>,
     /// Escapes only where needed (canonical), or every spelling of JSON (any) [default: canonical].
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", help_heading = SCHEMA_OPTIONS)]
     escapes: Option<String>,
     /// Plain decimals (plain), or every spelling of JSON (any) [default: plain].
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", help_heading = SCHEMA_OPTIONS)]
     numbers: Option<String>,
     /// Leaves keywords that can't be enforced to the validation of the result.
-    #[arg(long)]
+    #[arg(long, help_heading = SCHEMA_OPTIONS)]
     lenient: bool,
     /// A bound on what a schema may cost, such as depth=20; more than one by repeating the flag.
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", help_heading = SCHEMA_OPTIONS)]
     limits: Vec<String>,
 }
 

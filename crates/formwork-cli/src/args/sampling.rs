@@ -70,7 +70,7 @@ pub(crate) struct SamplingArgs {
     /// Tokens that come before the end may.
     #[arg(long, value_name = "N")]
     min_tokens: Option<usize>,
-    /// The order of the stages, as in temperature,top_k+top_p,min_p (+ joins stages that see the same distribution).
+    /// The order of the stages, as in `temperature,top_k+top_p,min_p` (`+` joins stages that see the same distribution).
     #[arg(long, value_name = "STAGES")]
     order: Option<String>,
     /// The order and conventions of an engine: default, huggingface, vllm or llama.cpp.

@@ -82,7 +82,9 @@ mod tests {
     fn every_allowed_token_has_its_share() {
         let mut mask = Mask::none(100);
         let ids = [3, 31, 32, 64, 99].map(TokenId::new);
-        ids.iter().for_each(|id| mask.allow(*id));
+        for id in ids {
+            mask.allow(*id);
+        }
         let drawn: Vec<TokenId> = [0.0, 0.2, 0.5, 0.79, 0.999].iter().filter_map(|u| uniform(&mask, *u)).collect();
         assert_eq!(drawn, ids);
         assert_eq!(uniform(&Mask::none(100), 0.5), None);

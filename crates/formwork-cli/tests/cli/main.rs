@@ -1,5 +1,11 @@
 //! The command as people and scripts use it: exit status, standard output, standard error.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and says loudly what it skips"
+)]
+
 #[cfg(feature = "model")]
 mod generate;
 mod match_lines;

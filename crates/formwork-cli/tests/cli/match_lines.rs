@@ -9,7 +9,7 @@ use crate::formwork;
 
 /// Answers to requests, each of them one line.
 fn answers(flags: &[&str], requests: &[Value]) -> Vec<Value> {
-    let lines: String = requests.iter().map(|request| format!("{request}\n")).collect();
+    let lines = requests.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
     let args: Vec<&str> = std::iter::once("match").chain(flags.iter().copied()).collect();
     let done = formwork(&args, lines.as_bytes());
     assert_eq!((done.status, done.stderr.as_str()), (Some(0), ""));
