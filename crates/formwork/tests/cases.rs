@@ -42,8 +42,13 @@ fn vocabulary(case: &Case) -> Vocabulary {
         pieces.insert(common.as_bytes().to_vec());
     }
     let every = pieces.len().div_ceil(MOST_TOKENS).max(1);
-    let kept = pieces.into_iter().step_by(every).map(TokenEntry::Text);
-    let mut entries: Vec<TokenEntry> = (0..=u8::MAX).map(|byte| TokenEntry::Text(vec![byte])).chain(kept).collect();
+    bytes_and(pieces.into_iter().step_by(every))
+}
+
+/// A vocabulary of single bytes and the given tokens.
+fn bytes_and(tokens: impl Iterator<Item = Vec<u8>>) -> Vocabulary {
+    let bytes = (0..=u8::MAX).map(|byte| vec![byte]);
+    let mut entries: Vec<TokenEntry> = bytes.chain(tokens).map(TokenEntry::Text).collect();
     entries.push(TokenEntry::Special("<s>".to_owned()));
     entries.push(TokenEntry::Special("</s>".to_owned()));
     let eos = u32::try_from(entries.len() - 1).unwrap();
@@ -71,15 +76,17 @@ impl Faults {
     }
 }
 
-/// Runs a check on all cases that compile, and reports all faults at once.
+/// Runs a check on all cases that compile, under a vocabulary with long tokens and one without, and reports all faults at once.
 fn each_language(check: impl Fn(&Case, &CompiledConstraint, &mut Faults)) {
     each_case(|case, faults| {
         if matches!(case.expect, Expectation::Error(_)) {
             return;
         }
-        match constraint(case).and_then(|c| c.compile(&vocabulary(case))) {
-            Ok(compiled) => check(case, &compiled, faults),
-            Err(error) => faults.check(false, || format!("refused: {} ({error})", error.code())),
+        for vocabulary in [vocabulary(case), bytes_and(std::iter::empty())] {
+            match constraint(case).and_then(|c| c.compile(&vocabulary)) {
+                Ok(compiled) => check(case, &compiled, faults),
+                Err(error) => faults.check(false, || format!("refused: {} ({error})", error.code())),
+            }
         }
     });
 }

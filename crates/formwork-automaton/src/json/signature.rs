@@ -60,7 +60,8 @@ impl JsonAutomaton {
             let frame = seq.peek(at);
             key.extend([frame.state, u32::from(frame.keys.is_empty())]);
             if !in_key && let Await::Array { alts, .. } = self.awaits.get(frame.state) {
-                self.push_items(alts.iter().map(|(.., atom)| *atom), frame.count, &mut key);
+                // The item that is being read counts: a horizon of one byte reaches just beyond its end.
+                self.push_items(alts.iter().map(|(.., atom)| *atom), frame.count.saturating_add(1), &mut key);
             }
             in_key = false;
             at = frame.parent;

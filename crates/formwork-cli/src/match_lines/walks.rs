@@ -83,7 +83,7 @@ mod tests {
         let mut mask = Mask::none(100);
         let ids = [3, 31, 32, 64, 99].map(TokenId::new);
         for id in ids {
-            mask.allow(*id);
+            mask.allow(id);
         }
         let drawn: Vec<TokenId> = [0.0, 0.2, 0.5, 0.79, 0.999].iter().filter_map(|u| uniform(&mask, *u)).collect();
         assert_eq!(drawn, ids);
