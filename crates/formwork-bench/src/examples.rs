@@ -1,6 +1,7 @@
 //! `examples`: how many texts of a real model are valid, with the constraint and without.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -35,7 +36,7 @@ pub(crate) struct Args {
     /// A GGUF file, a hub id, or the default model.
     #[arg(long)]
     model: Option<String>,
-    /// Leave the constraint off.
+    /// Leave the constraint off. A text is given up (as `cancelled`) once nothing that follows can make it JSON.
     #[arg(long)]
     unconstrained: bool,
     /// Write every text and its verdicts here.
@@ -172,7 +173,12 @@ fn one_example(
                 let started = Instant::now();
                 let model = Reuse { loaded: &mut *loaded, prompt: ids.len(), ready };
                 let mut done = if args.unconstrained {
-                    generate(&request, model, None, vocabulary, Hooks::new())
+                    let mut so_far = String::new();
+                    let mut on_text = |delta: &str| {
+                        so_far.push_str(delta);
+                        if may_become_json(&so_far) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                    };
+                    generate(&request, model, None, vocabulary, Hooks::new().on_text(&mut on_text))
                 } else {
                     generate(&request, model, Some(&mut constraint), vocabulary, Hooks::new())
                 }
@@ -185,6 +191,14 @@ fn one_example(
         }
     }
     Ok(())
+}
+
+/// Whether some continuation makes the text JSON. Where none does, the rest of an unconstrained text says nothing more.
+fn may_become_json(text: &str) -> bool {
+    match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        Ok(_) => true,
+        Err(error) => error.is_eof(),
+    }
 }
 
 fn record(
