@@ -5,8 +5,8 @@ mod keywords;
 mod references;
 
 pub use ir::{
-    Applicator, ArrayRules, Bound, Keywords, Node, NodeId, NodeKind, NumberRules, ObjectRules, Relaxed, Schema,
-    StringRules, Type, TypeSet, Warning,
+    Applicator, ArrayRules, Bound, Contains, Keywords, Narrowed, Node, NodeId, NodeKind, NumberRules, ObjectRules,
+    PatternProperty, Relaxed, Schema, StringRules, Type, TypeSet, Warning,
 };
 
 use rustc_hash::FxHashMap;
@@ -44,7 +44,7 @@ pub fn schema_from_value(value: &Value, options: &SchemaOptions) -> Result<Schem
         let kind = parser.kind(&pointer, value)?;
         parser.nodes[node.index()].kind = kind;
     }
-    let schema = Schema { nodes: parser.nodes, root, relaxed: parser.relaxed, warnings: parser.warnings };
+    let schema = Schema { nodes: parser.nodes, root, relaxed: parser.relaxed, narrowed: Vec::new(), warnings: parser.warnings };
     references::refuse_cycles(&schema)?;
     Ok(schema)
 }

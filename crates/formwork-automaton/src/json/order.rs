@@ -106,9 +106,15 @@ impl Positions {
                     match applicator {
                         Applicator::Properties => targets.push((node, true)),
                         Applicator::Ref(target) => targets.push((*target, false)),
-                        Applicator::AllOf(nodes) | Applicator::AnyOf(nodes) => {
+                        Applicator::AllOf(nodes) | Applicator::AnyOf(nodes) | Applicator::OneOf(nodes) => {
                             targets.extend(nodes.iter().map(|n| (*n, false)));
                         }
+                        // What must not hold, or only decides, sets no order.
+                        Applicator::Not(_) => {}
+                        Applicator::If { then, otherwise, .. } => {
+                            targets.extend(then.iter().chain(otherwise).map(|n| (*n, false)));
+                        }
+                        Applicator::Dependent(schemas) => targets.extend(schemas.iter().map(|(_, n)| (*n, false))),
                     }
                 }
                 if !keywords.applicators.contains(&Applicator::Properties) {

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use crate::decimal::Decimal;
+use crate::format::StringFormat;
 use crate::regex::Regex;
 
 /// Index of a subschema in its [`Schema`].
@@ -28,6 +29,8 @@ pub struct Schema {
     pub(crate) root: NodeId,
     /// Keywords that `lenient` left to validation.
     pub(crate) relaxed: Vec<Relaxed>,
+    /// Keywords enforced by a narrower language.
+    pub(crate) narrowed: Vec<Narrowed>,
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -65,6 +68,11 @@ impl Schema {
         &self.relaxed
     }
 
+    /// Keywords that are enforced more strictly than they say: every text is valid, but some valid values can't be written.
+    pub fn narrowed(&self) -> &[Narrowed] {
+        &self.narrowed
+    }
+
     /// What looks like a mistake but is legal.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
@@ -79,6 +87,17 @@ pub struct Relaxed {
     /// Its name.
     pub keyword: String,
     /// Why it is not enforced.
+    pub reason: String,
+}
+
+/// A keyword that is enforced by a narrower language, because its own has no practical automaton.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Narrowed {
+    /// Where it stands.
+    pub pointer: String,
+    /// Its name.
+    pub keyword: String,
+    /// What is left out.
     pub reason: String,
 }
 
@@ -141,6 +160,21 @@ pub enum Applicator {
     AllOf(Vec<NodeId>),
     /// `anyOf`
     AnyOf(Vec<NodeId>),
+    /// `oneOf`: exactly one holds.
+    OneOf(Vec<NodeId>),
+    /// `not`
+    Not(NodeId),
+    /// `if` with its `then` and `else`
+    If {
+        /// `if`
+        condition: NodeId,
+        /// `then`, where there is one.
+        then: Option<NodeId>,
+        /// `else`, where there is one.
+        otherwise: Option<NodeId>,
+    },
+    /// `dependentSchemas`, and the schemas of `dependencies`: what holds where the key is there.
+    Dependent(Vec<(String, NodeId)>),
 }
 
 /// A set of JSON types. `integer` is the numbers without a fraction.
@@ -223,6 +257,8 @@ pub struct NumberRules {
     pub min: Option<Bound>,
     /// `maximum` and `exclusiveMaximum`, the stricter.
     pub max: Option<Bound>,
+    /// `multipleOf`, above zero.
+    pub multiple_of: Option<Decimal>,
 }
 
 /// Keywords that bear on strings.
@@ -234,6 +270,8 @@ pub struct StringRules {
     pub max_length: Option<u32>,
     /// `pattern`, with its pointer.
     pub pattern: Option<(Regex, String)>,
+    /// `format`, where it is enforced, with its pointer.
+    pub format: Option<(StringFormat, String)>,
 }
 
 /// Keywords that bear on arrays.
@@ -247,6 +285,25 @@ pub struct ArrayRules {
     pub min_items: u32,
     /// `maxItems`
     pub max_items: Option<u32>,
+    /// `contains` with its counts.
+    pub contains: Option<Contains>,
+    /// `uniqueItems`
+    pub unique: bool,
+    /// `unevaluatedItems`
+    pub unevaluated: Option<NodeId>,
+}
+
+/// `contains`, `minContains` and `maxContains`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contains {
+    /// What the items counted satisfy.
+    pub node: NodeId,
+    /// The fewest of them: `minContains`, else 1.
+    pub min: u32,
+    /// The most of them.
+    pub max: Option<u32>,
+    /// Whether the items counted are evaluated, for `unevaluatedItems`: from 2020-12 on.
+    pub evaluates: bool,
 }
 
 /// Keywords that bear on objects.
@@ -258,4 +315,27 @@ pub struct ObjectRules {
     pub additional: Option<NodeId>,
     /// `required`, each name once.
     pub required: Vec<String>,
+    /// `patternProperties`, in document order.
+    pub patterns: Vec<PatternProperty>,
+    /// `propertyNames`
+    pub names: Option<NodeId>,
+    /// `minProperties`
+    pub min_properties: u32,
+    /// `maxProperties`
+    pub max_properties: Option<u32>,
+    /// `dependentRequired`, and the lists of names of `dependencies`: the names required where the key is there.
+    pub dependent_required: Vec<(String, Vec<String>)>,
+    /// `unevaluatedProperties`
+    pub unevaluated: Option<NodeId>,
+}
+
+/// One pattern of `patternProperties`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternProperty {
+    /// The keys that it applies to: those in which it matches somewhere.
+    pub regex: Regex,
+    /// JSON pointer of its schema.
+    pub pointer: String,
+    /// What the values of such keys satisfy.
+    pub node: NodeId,
 }

@@ -103,7 +103,13 @@ fn in_place(schema: &Schema, node: usize) -> Vec<NodeId> {
         match applicator {
             Applicator::Properties => {}
             Applicator::Ref(target) => targets.push(*target),
-            Applicator::AllOf(all) | Applicator::AnyOf(all) => targets.extend(all),
+            Applicator::AllOf(all) | Applicator::AnyOf(all) | Applicator::OneOf(all) => targets.extend(all),
+            Applicator::Not(target) => targets.push(*target),
+            Applicator::If { condition, then, otherwise } => {
+                targets.push(*condition);
+                targets.extend(then.iter().chain(otherwise));
+            }
+            Applicator::Dependent(schemas) => targets.extend(schemas.iter().map(|(_, node)| *node)),
         }
     }
     targets
