@@ -218,6 +218,25 @@ impl Frames {
         false
     }
 
+    /// What follows `prefix` in the keys of a set that begin with it. Notes for a walk when keys are older than it.
+    pub fn keys_after<'a>(&'a self, set: KeySet, prefix: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + 'a {
+        let mut at = set;
+        std::iter::from_fn(move || {
+            while !at.is_empty() {
+                let node = self.keys[at.0 as usize];
+                if at.0 < self.key_floor || node.start < self.text_floor {
+                    self.dynamic.set(true);
+                }
+                at = node.rest;
+                let key = self.text.get(node.start as usize..node.end as usize).unwrap_or_default();
+                if let Some(rest) = key.strip_prefix(prefix) {
+                    return Some(rest);
+                }
+            }
+            None
+        })
+    }
+
     /// Keys in all sets together.
     pub fn key_count(&self) -> usize {
         self.keys.len()

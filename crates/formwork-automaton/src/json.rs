@@ -1,14 +1,21 @@
 //! JSON Schema as an automaton: alternatives tracked side by side, containers as frames.
 
 mod array;
+mod array_plan;
+mod cover;
+mod equality;
 mod form;
+mod keys;
 mod literal;
 mod liveness;
+mod negation;
 mod number;
 mod object;
+mod object_plan;
 mod order;
 mod signature;
 mod situation;
+mod sketch;
 mod space;
 mod step;
 mod string;
@@ -30,11 +37,13 @@ use array::{ArrayAtom, ArrayGroup, ArrayState};
 use form::{Form, FormId};
 use liveness::Costs;
 use number::{NumberAtom, NumberTrack};
-use object::{AtomKeys, KeyMachine, Member, ObjectAtom, ObjectGroup, ObjectState};
+use keys::{AtomKeys, KeyMachine, KeyRef};
+use cover::{ArrayCover, ObjectCover};
+use object::{Member, ObjectAtom, ObjectGroup, ObjectState};
 use order::Positions;
 use situation::{Await, Goal, Situation, StringAlt, TagSet};
 use string::StringAtom;
-use typed::Typed;
+use typed::{Evaluated, Typed};
 
 /// What a vocabulary lends to a constraint: which bytes it can spell, and how far a token reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +89,7 @@ pub struct JsonAutomaton {
     langs: Langs,
     texts: Interner<Box<str>>,
     forms: Interner<Form>,
-    typed: Memo<FormId, std::sync::Arc<Typed>>,
+    typed: Memo<(FormId, Evaluated), std::sync::Arc<Typed>>,
     costs: Costs,
     string_atoms: Interner<StringAtom>,
     number_atoms: Interner<NumberAtom>,
@@ -89,11 +98,14 @@ pub struct JsonAutomaton {
     array_groups: Interner<ArrayGroup>,
     array_atoms: Interner<ArrayAtom>,
     array_states: Interner<ArrayState>,
-    array_members: Memo<u32, Member>,
+    array_members: Memo<(u32, u32), Option<Member>>,
+    array_covers: Interner<ArrayCover>,
     object_groups: Interner<ObjectGroup>,
     object_atoms: Interner<ObjectAtom>,
     object_states: Interner<ObjectState>,
-    object_members: Memo<(u32, u32), Option<Member>>,
+    object_members: Memo<(u32, KeyRef), Option<Member>>,
+    object_covers: Interner<ObjectCover>,
+    loose_machines: Memo<u32, u32>,
     atom_keys: Memo<(u32, u32), std::sync::Arc<AtomKeys>>,
     string_starts: Memo<u32, std::sync::Arc<[StringAlt]>>,
     array_openings: Memo<u32, Option<u32>>,
@@ -102,7 +114,7 @@ pub struct JsonAutomaton {
     positions: Positions,
     goals: Interner<Goal>,
     awaits: Interner<Await>,
-    pops: Memo<(u32, u32), u32>,
+    pops: Memo<(u32, u32), Option<u32>>,
     tag_sets: Interner<TagSet>,
     situations: Interner<Situation>,
     undecided: std::sync::atomic::AtomicU64,
@@ -140,10 +152,13 @@ impl JsonAutomaton {
             array_atoms: Interner::new(),
             array_states: Interner::new(),
             array_members: Memo::new(),
+            array_covers: Interner::new(),
             object_groups: Interner::new(),
             object_atoms: Interner::new(),
             object_states: Interner::new(),
             object_members: Memo::new(),
+            object_covers: Interner::new(),
+            loose_machines: Memo::new(),
             atom_keys: Memo::new(),
             string_starts: Memo::new(),
             array_openings: Memo::new(),
@@ -162,8 +177,13 @@ impl JsonAutomaton {
     /// Patterns are refused when compiling, not when a value first meets them.
     fn check_patterns(&self) -> Result<(), CompileError> {
         for keywords in self.schema.keywords() {
-            if let Some((regex, pointer)) = &keywords.string.pattern {
+            let own = keywords.string.pattern.iter().map(|(regex, pointer)| (regex, pointer));
+            let properties = keywords.object.patterns.iter().map(|p| (&p.regex, &p.pointer));
+            for (regex, pointer) in own.chain(properties) {
                 self.langs.regex(regex, Anchor::Search).map_err(|e| CompileError::pattern(pointer, &e))?;
+            }
+            if let Some((format, pointer)) = &keywords.string.format {
+                self.langs.format(*format).map_err(|e| CompileError::pattern(pointer, &e))?;
             }
         }
         Ok(())
@@ -220,7 +240,7 @@ impl JsonAutomaton {
 impl Automaton for JsonAutomaton {
     fn start(&self, _seq: &mut Frames) -> State {
         let position = self.positions.root(self.schema.root());
-        let goal = self.goals.intern(Goal { forms: Box::new([self.root_form()]), position });
+        let goal = self.goals.intern(Goal::new(vec![self.root_form()], 1, position));
         self.state(Situation::Value { goal, gap: space::Gap::Free }, FrameId::NONE)
     }
 
@@ -234,7 +254,7 @@ impl Automaton for JsonAutomaton {
     fn is_accepting(&self, _seq: &Frames, state: State) -> bool {
         match self.situations.get(state.id) {
             Situation::Done => true,
-            Situation::Number { alts } => state.frame.is_none() && !self.number_tags(alts).is_empty(),
+            Situation::Number { alts, .. } => state.frame.is_none() && !self.number_tags(alts).is_empty(),
             _ => false,
         }
     }

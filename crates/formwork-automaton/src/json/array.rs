@@ -1,10 +1,11 @@
-//! Arrays: alternatives with a prefix, a form for the rest, and a window on the number of items.
+//! Arrays: alternatives with a prefix, a form for the rest, a window on the number of items, and items that are counted.
 
 use super::JsonAutomaton;
 use super::form::FormId;
 use super::liveness::NEVER;
 use super::object::Member;
-use super::situation::{Await, Goal, Situation};
+use super::situation::{ArrayAlt, Await, Bit, Goal, Situation};
+use super::typed::least;
 
 /// `prefixItems` and `items` of one subschema.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -13,23 +14,33 @@ pub(super) struct ArrayGroup {
     pub(super) rest: FormId,
 }
 
-/// A plain condition on arrays: every group's forms hold, and the number of items lies in the window.
+/// A window on the number of items that satisfy a form: `contains` and what negation makes of `items`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Counted {
+    pub(super) form: FormId,
+    /// Items before this index don't count.
+    pub(super) from: u32,
+    /// The fewest that are still to come.
+    pub(super) min: u32,
+    /// The most that may still come.
+    pub(super) max: Option<u32>,
+}
+
+/// A plain condition on arrays: every group's forms hold, and the number of items, and of those counted, lies in its window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct ArrayAtom {
     /// Ids of groups, ascending.
     pub(super) groups: Box<[u32]>,
     pub(super) min: u32,
     pub(super) max: Option<u32>,
-}
-
-impl ArrayAtom {
-    pub(super) fn meet(&self, other: &Self) -> Self {
-        let max = match (self.max, other.max) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        Self { groups: join(&self.groups, &other.groups), min: self.min.max(other.min), max }
-    }
+    /// Ascending.
+    pub(super) contains: Box<[Counted]>,
+    /// No two items are equal.
+    pub(super) unique: bool,
+    /// Some two items are equal.
+    pub(super) repeats: bool,
+    /// Which items are evaluated, where somebody asks.
+    pub(super) cover: Option<u32>,
 }
 
 /// The union of two ascending lists.
@@ -39,9 +50,6 @@ pub(super) fn join(a: &[u32], b: &[u32]) -> Box<[u32]> {
     all.dedup();
     all.into()
 }
-
-/// Forms by their tags, and each alternative with its form's tag, its own, and its atom.
-pub(super) type TaggedForms = (Box<[FormId]>, Box<[(u16, u16, u32)]>);
 
 /// The tag of a form: its place in a list that it is put on where it is new.
 pub(super) fn tag_of(form: FormId, forms: &mut Vec<FormId>) -> u16 {
@@ -59,42 +67,77 @@ pub(super) fn tag_of(form: FormId, forms: &mut Vec<FormId>) -> u16 {
 pub(super) struct ArrayState {
     /// (tag, atom)
     pub(super) alts: Box<[(u16, u32)]>,
-    /// Items so far, clipped to the longest prefix.
+    /// Items so far, clipped to where all further ones are alike.
     pub(super) index: u32,
     pub(super) position: u32,
+    /// Tags below this one are of alternatives that keep the array alive; the others only watch.
+    pub(super) active: u16,
 }
 
+/// What an item does to an alternative.
+struct Reading {
+    tag: u16,
+    /// What the item must satisfy, and the atom that is left then: any of these will do.
+    ways: Vec<(FormId, u32)>,
+    base: u32,
+    /// Forms that are counted, by their place in the atom.
+    counted: Vec<(FormId, u32)>,
+}
+
+/// Up to so many forms counted at once, every combination of what an item satisfies is looked at.
+const MAX_COUNTED: usize = 8;
+
 impl JsonAutomaton {
-    pub(super) fn array_state(&self, alts: Box<[(u16, u32)]>, index: u32, position: u32) -> u32 {
-        let longest = alts.iter().map(|(_, atom)| self.prefix_len(*atom)).max().unwrap_or(0);
-        self.array_states.intern(ArrayState { alts, index: index.min(longest), position })
+    pub(super) fn meet_arrays(&self, a: &ArrayAtom, b: &ArrayAtom) -> ArrayAtom {
+        let mut contains: Vec<Counted> = a.contains.iter().chain(&b.contains).copied().collect();
+        contains.sort_unstable();
+        contains.dedup();
+        ArrayAtom {
+            groups: join(&a.groups, &b.groups),
+            min: a.min.max(b.min),
+            max: least(a.max, b.max),
+            contains: contains.into(),
+            unique: a.unique || b.unique,
+            repeats: a.repeats || b.repeats,
+            cover: self.join_array_covers(a.cover, b.cover),
+        }
     }
 
-    fn prefix_len(&self, atom: u32) -> u32 {
-        let groups = &self.array_atoms.get(atom).groups;
-        let longest = groups.iter().map(|g| self.array_groups.get(*g).prefix.len()).max().unwrap_or(0);
-        u32::try_from(longest).unwrap_or(u32::MAX)
+    /// Whether an atom surely has no array, as far as is seen without looking inside its items.
+    pub(super) fn is_array_contradiction(&self, atom: &ArrayAtom) -> bool {
+        let most = atom.max.unwrap_or(u32::MAX);
+        let needed = atom.contains.iter().map(|c| if c.min == 0 { 0 } else { c.from.saturating_add(c.min) }).max();
+        atom.min > most
+            || needed.unwrap_or(0) > most
+            || atom.contains.iter().any(|c| c.max.is_some_and(|max| max < c.min))
+            || (atom.unique && atom.repeats)
+            || (0..atom.min.min(8)).any(|i| self.sketch(self.form_of_item(atom, i)).is_empty())
+    }
+
+    pub(super) fn array_state(&self, alts: Box<[(u16, u32)]>, index: u32, position: u32, active: u16) -> u32 {
+        let longest = alts.iter().map(|(_, atom)| self.prefix_len(*atom)).max().unwrap_or(0);
+        let active = if alts.iter().all(|(tag, _)| *tag < active) { u16::MAX } else { active };
+        self.array_states.intern(ArrayState { alts, index: index.min(longest), position, active })
+    }
+
+    /// From this index on, all items are alike.
+    pub(super) fn prefix_len(&self, atom: u32) -> u32 {
+        let atom = self.array_atoms.get(atom);
+        let groups = atom.groups.iter().map(|g| self.array_groups.get(*g).prefix.len()).max().unwrap_or(0);
+        let counted = atom.contains.iter().map(|c| c.from).max().unwrap_or(0);
+        u32::try_from(groups).unwrap_or(u32::MAX).max(counted)
     }
 
     /// What the item at an index must satisfy.
     pub(super) fn item_form(&self, atom: u32, index: u32) -> FormId {
-        let groups = &self.array_atoms.get(atom).groups;
-        self.all_of(groups.iter().map(|g| {
+        self.form_of_item(self.array_atoms.get(atom), index)
+    }
+
+    fn form_of_item(&self, atom: &ArrayAtom, index: u32) -> FormId {
+        self.all_of(atom.groups.iter().map(|g| {
             let group = self.array_groups.get(*g);
             group.prefix.get(index as usize).copied().unwrap_or(group.rest)
         }))
-    }
-
-    /// Forms that items 0 … `min`−1 must satisfy, each with how often.
-    pub(super) fn needed_items(&self, atom: u32, from: u32) -> Vec<(FormId, u32)> {
-        let min = self.array_atoms.get(atom).min;
-        let prefix = self.prefix_len(atom).min(min);
-        let mut out: Vec<(FormId, u32)> = (from..prefix).map(|i| (self.item_form(atom, i), 1)).collect();
-        let rest = min.saturating_sub(prefix.max(from));
-        if rest > 0 {
-            out.push((self.item_form(atom, prefix.max(from)), rest));
-        }
-        out
     }
 
     /// The most items that the alternative can have: its maximum, or fewer where an item that none can be stands before.
@@ -105,56 +148,177 @@ impl JsonAutomaton {
         blocked.map_or(max, |i| max.min(i))
     }
 
+    /// Whether an alternative can take one more item after `count`.
+    fn has_room(&self, atom: u32, index: u32, count: u32) -> bool {
+        if self.array_atoms.get(atom).contains.is_empty() {
+            return count < self.most_items(atom);
+        }
+        count < self.array_atoms.get(atom).max.unwrap_or(u32::MAX)
+            && self.read_item(atom, index, count, 0).is_some_and(|reading| !reading.ways.is_empty())
+    }
+
     /// The state in which only the alternatives are left that can take one more item after `count`; `None` where none can.
     pub(super) fn array_with_room(&self, array: u32, count: u32) -> Option<u32> {
         let state = self.array_states.get(array);
-        let has_room = |&(_, atom): &(u16, u32)| count < self.most_items(atom);
+        let has_room = |&(_, atom): &(u16, u32)| self.has_room(atom, state.index, count);
         if state.alts.iter().all(has_room) {
             return Some(array);
         }
         let alts: Box<[_]> = state.alts.iter().copied().filter(has_room).collect();
-        (!alts.is_empty()).then(|| self.array_state(alts, state.index, state.position))
+        let alive = alts.iter().any(|(tag, _)| *tag < state.active);
+        alive.then(|| self.array_state(alts, state.index, state.position, state.active))
     }
 
     /// The tags whose alternatives accept an array of `count` items.
     pub(super) fn array_tags(&self, array: u32, count: u32) -> Option<u32> {
-        let alts = &self.array_states.get(array).alts;
-        self.tags(alts.iter().filter(|(_, atom)| self.array_atoms.get(*atom).min <= count).map(|(tag, _)| *tag))
+        let state = self.array_states.get(array);
+        let complete = state.alts.iter().filter(|(_, atom)| self.may_end(*atom, count));
+        self.answer(complete.map(|(tag, _)| *tag), state.active)
+    }
+
+    /// Whether an array of `count` items satisfies what is left of an atom.
+    pub(super) fn may_end(&self, atom: u32, count: u32) -> bool {
+        let atom = self.array_atoms.get(atom);
+        atom.min <= count && atom.contains.iter().all(|c| c.min == 0)
     }
 
     /// The next item of an array that has room: its goal, and what its end leads to.
-    pub(super) fn array_member(&self, array: u32) -> Member {
-        self.array_members.get_or(array, || {
-            let state = self.array_states.get(array);
-            let (forms, alts) = self.tag_forms(&state.alts, |atom| self.item_form(atom, state.index));
-            let position = self.positions.item(&self.schema, state.position, state.index);
-            let goal = self.goals.intern(Goal { forms, position });
+    pub(super) fn array_member(&self, array: u32, count: u32) -> Option<Member> {
+        let state = self.array_states.get(array);
+        let counts = state.alts.iter().any(|(_, atom)| !self.array_atoms.get(*atom).contains.is_empty());
+        // Where items are counted, how many may follow matters to what this one must be.
+        let count = if counts { count } else { 0 };
+        self.array_members.get_or((array, count), || {
+            let readings: Vec<Reading> = state
+                .alts
+                .iter()
+                .filter_map(|&(tag, atom)| self.read_item(atom, state.index, count, tag))
+                .filter(|reading| !reading.ways.is_empty())
+                .collect();
+            let mut forms: Vec<FormId> = Vec::new();
+            for (form, _) in readings.iter().filter(|r| r.tag < state.active).flat_map(|r| &r.ways) {
+                tag_of(*form, &mut forms);
+            }
+            if forms.is_empty() {
+                return None;
+            }
+            let active = forms.len();
+            let alts = readings.iter().map(|reading| ArrayAlt {
+                tag: reading.tag,
+                ways: reading.ways.iter().map(|(form, atom)| (tag_of(*form, &mut forms), *atom)).collect(),
+                base: reading.base,
+                bits: reading
+                    .counted
+                    .iter()
+                    .map(|&(form, index)| Bit {
+                        index,
+                        yes: tag_of(form, &mut forms),
+                        no: tag_of(self.not_form(form), &mut forms),
+                    })
+                    .collect(),
+            });
+            let alts = alts.collect();
+            let position = self.item_position(state.position, state.index);
+            let goal = self.goals.intern(Goal::new(forms, active, position));
             let awaits = self.awaits.intern(Await::Array {
                 alts,
                 index: state.index.saturating_add(1),
                 position: state.position,
+                active: state.active,
             });
-            Member { goal, awaits }
+            Some(Member { goal, awaits })
         })
     }
 
-    /// Gives each distinct form a tag: the forms, and each alternative with its form's tag.
-    pub(super) fn tag_forms(&self, alts: &[(u16, u32)], form_of: impl Fn(u32) -> FormId) -> TaggedForms {
-        let mut forms: Vec<FormId> = Vec::new();
-        let mut tagged = Vec::with_capacity(alts.len());
-        for &(tag, atom) in alts {
-            let form = form_of(atom);
-            if self.cost(form) == NEVER {
+    /// What the item at `index`, after `count` others, does to an alternative.
+    fn read_item(&self, atom: u32, index: u32, count: u32, tag: u16) -> Option<Reading> {
+        let own = self.item_form(atom, index);
+        if self.cost(own) == NEVER {
+            return None;
+        }
+        let this = self.array_atoms.get(atom);
+        let counted: Vec<(FormId, u32)> =
+            (0..).zip(&this.contains).filter(|(_, c)| c.from <= index).map(|(i, c)| (c.form, i)).collect();
+        if counted.is_empty() {
+            return Some(Reading { tag, ways: vec![(own, atom)], base: atom, counted });
+        }
+        let known = |form| self.cost(form);
+        let live = |yes: &dyn Fn(u32) -> bool| {
+            let left = self.after_item(atom, yes, yes)?;
+            self.array_plan(left, index.saturating_add(1), count.saturating_add(1), &known).map(|_| left)
+        };
+        let mut ways = Vec::new();
+        if counted.len() > MAX_COUNTED {
+            self.undecided.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+        // Which of the counted forms the item satisfies, as bits; those after which the array can go on.
+        let bits = counted.len().min(MAX_COUNTED);
+        let yes = |set: u32, index: u32| counted.iter().take(bits).position(|(_, i)| *i == index).is_some_and(|b| set >> b & 1 == 1);
+        let after: Vec<Option<u32>> = (0..1_u32 << bits).map(|set| live(&|index| yes(set, index))).collect();
+        let is_live = |set: u32| after[set as usize].is_some();
+        let mut done: Vec<(u32, u32)> = Vec::new();
+        for set in (0..1_u32 << bits).filter(|set| is_live(*set)) {
+            if done.iter().any(|(mask, value)| set & mask == *value) {
                 continue;
             }
-            tagged.push((tag_of(form, &mut forms), tag, atom));
+            // The widest cube around this set in which all are live.
+            let mut mask = (1_u32 << bits) - 1;
+            for bit in 0..bits {
+                let wider = mask & !(1 << bit);
+                if (0..1_u32 << bits).all(|other| other & wider != set & wider || is_live(other)) {
+                    mask = wider;
+                }
+            }
+            done.push((mask, set & mask));
+            let literals = (0..bits).filter(|bit| mask >> bit & 1 == 1).map(|bit| {
+                let form = counted[bit].0;
+                if set >> bit & 1 == 1 { form } else { self.not_form(form) }
+            });
+            let beyond = counted.iter().skip(bits).map(|(form, _)| self.not_form(*form));
+            let way = self.all_of([own].into_iter().chain(literals).chain(beyond));
+            if self.cost(way) != NEVER {
+                ways.push((way, after[set as usize].unwrap_or(atom)));
+            }
         }
-        (forms.into(), tagged.into())
+        Some(Reading { tag, ways, base: atom, counted })
+    }
+
+    /// The atom that is left after an item, given which of the counted forms it surely satisfies, and perhaps; `None` where one is
+    /// satisfied too often.
+    pub(super) fn after_item(
+        &self,
+        atom: u32,
+        surely: &dyn Fn(u32) -> bool,
+        perhaps: &dyn Fn(u32) -> bool,
+    ) -> Option<u32> {
+        let this = self.array_atoms.get(atom);
+        let mut contains = Vec::with_capacity(this.contains.len());
+        for (index, counted) in (0..).zip(&this.contains) {
+            let mut counted = *counted;
+            if surely(index) {
+                counted.min = counted.min.saturating_sub(1);
+            }
+            if perhaps(index)
+                && let Some(max) = counted.max
+            {
+                counted.max = Some(max.checked_sub(1)?);
+            }
+            if counted.min > 0 || counted.max.is_some() {
+                contains.push(counted);
+            }
+        }
+        contains.sort_unstable();
+        contains.dedup();
+        if *contains == *this.contains {
+            return Some(atom);
+        }
+        Some(self.array_atoms.intern(ArrayAtom { contains: contains.into(), ..this.clone() }))
     }
 
     /// The state after `[`, for the atoms of each tag.
-    pub(super) fn open_array(&self, atoms: &[(u16, u32)], position: u32) -> Option<Situation> {
+    pub(super) fn open_array(&self, atoms: &[(u16, u32)], position: u32, active: u16) -> Option<Situation> {
         let alts: Box<[_]> = atoms.iter().copied().filter(|(_, atom)| self.array_cost(*atom) != NEVER).collect();
-        (!alts.is_empty()).then(|| Situation::ArrayOpen { array: self.array_state(alts, 0, position) })
+        let alive = alts.iter().any(|(tag, _)| *tag < active);
+        alive.then(|| Situation::ArrayOpen { array: self.array_state(alts, 0, position, active) })
     }
 }

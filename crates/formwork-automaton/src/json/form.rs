@@ -22,6 +22,10 @@ pub(super) enum Form {
     Value(Box<str>),
     /// All of them; sorted, at least two.
     And(Box<[FormId]>),
+    /// One of them at least; sorted, at least two.
+    Or(Box<[FormId]>),
+    /// What does not satisfy it.
+    Not(FormId),
 }
 
 impl JsonAutomaton {
@@ -50,15 +54,55 @@ impl JsonAutomaton {
                 // `false` keeps its place in the schema, to be named where nothing can satisfy it.
                 Form::Node(node) if matches!(self.schema.node(*node).kind, NodeKind::Never) => return id,
                 Form::And(inner) => parts.extend(inner),
-                Form::Node(_) | Form::Value(_) => parts.push(id),
+                Form::Node(_) | Form::Value(_) | Form::Or(_) | Form::Not(_) => parts.push(id),
             }
         }
         parts.sort_unstable();
         parts.dedup();
+        let contradicts = |id: &FormId| matches!(self.forms.get(id.0), Form::Not(inner) if parts.binary_search(inner).is_ok());
+        if parts.iter().any(contradicts) {
+            return self.form(Form::False);
+        }
         match *parts.as_slice() {
             [] => self.form(Form::True),
             [only] => only,
             _ => self.form(Form::And(parts.into())),
         }
+    }
+
+    /// The disjunction, simplified likewise.
+    pub(super) fn any_of(&self, forms: impl IntoIterator<Item = FormId>) -> FormId {
+        let mut parts: Vec<FormId> = Vec::new();
+        for id in forms {
+            match self.forms.get(id.0) {
+                Form::False => {}
+                Form::True => return id,
+                Form::Or(inner) => parts.extend(inner),
+                Form::Node(_) | Form::Value(_) | Form::And(_) | Form::Not(_) => parts.push(id),
+            }
+        }
+        parts.sort_unstable();
+        parts.dedup();
+        match *parts.as_slice() {
+            [] => self.form(Form::False),
+            [only] => only,
+            _ => self.form(Form::Or(parts.into())),
+        }
+    }
+
+    /// What does not satisfy a form.
+    pub(super) fn not_form(&self, form: FormId) -> FormId {
+        match self.forms.get(form.0) {
+            Form::False => self.form(Form::True),
+            Form::True => self.form(Form::False),
+            Form::Not(inner) => *inner,
+            Form::Node(node) if matches!(self.schema.node(*node).kind, NodeKind::Never) => self.form(Form::True),
+            Form::Node(_) | Form::Value(_) | Form::And(_) | Form::Or(_) => self.form(Form::Not(form)),
+        }
+    }
+
+    /// Whether everything satisfies a form, as far as its own shape says.
+    pub(super) fn is_true(&self, form: FormId) -> bool {
+        matches!(self.forms.get(form.0), Form::True)
     }
 }

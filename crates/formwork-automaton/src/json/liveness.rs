@@ -5,16 +5,22 @@
 //! equations (Knuth, "A generalization of Dijkstra's algorithm", 1977), here by iteration from "never" downwards: each round only
 //! lowers costs. What is never reached stays [`NEVER`]: no finite value satisfies it.
 //!
-//! A configuration is live where one of its alternatives is: alternatives only ever join by "or", each is a plain conjunction,
-//! and the parent's alternatives that a tag serves are live by construction. So liveness never looks below the top frame.
+//! Which forms that needs is found while plans for objects and arrays are made; a plan made with costs that are still too high only
+//! comes later, since costs only fall.
+//!
+//! A configuration is live where one of its active alternatives is: alternatives join by "or" alone, each is a conjunction, and the
+//! parent's alternatives that an active tag serves are live by construction, whatever the watching tags say besides. So liveness
+//! never looks below the top frame.
 
-use std::sync::PoisonError;
-use std::sync::RwLock;
+use std::cell::RefCell;
+use std::sync::atomic::Ordering;
+use std::sync::{PoisonError, RwLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::JsonAutomaton;
 use super::form::{Form, FormId};
+use super::object_plan::Place;
 
 /// The cost of what no finite value satisfies.
 pub(super) const NEVER: u32 = u32::MAX;
@@ -32,6 +38,11 @@ impl Costs {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(&form).copied()
     }
 }
+
+/// Forms that one question may look at; beyond, no value is found, and that is counted.
+const MAX_FORMS: usize = 1 << 16;
+/// Items of an array that are looked at for one that nothing can be.
+const MAX_BLAMED: u32 = 64;
 
 /// A cost that is held below [`NEVER`] however large it is.
 fn finite(cost: u32) -> u32 {
@@ -55,16 +66,34 @@ impl JsonAutomaton {
         if let Some(cost) = self.costs.get(form) {
             return cost;
         }
-        let unknown = self.unsolved(form);
-        let mut found: FxHashMap<FormId, u32> = unknown.iter().map(|f| (*f, NEVER)).collect();
+        // Forms whose costs are asked for on the way join the list: which ones a plan needs is known only while it is made.
+        let mut unknown = vec![form];
+        let mut found: FxHashMap<FormId, u32> = FxHashMap::from_iter([(form, NEVER)]);
         loop {
             let mut lowered = false;
+            let met: RefCell<Vec<FormId>> = RefCell::default();
             // Those found last are needed by those found first.
             for &form in unknown.iter().rev() {
-                let known = |f: FormId| found.get(&f).copied().or_else(|| self.costs.get(f)).unwrap_or(NEVER);
+                let known = |f: FormId| {
+                    found.get(&f).copied().or_else(|| self.costs.get(f)).unwrap_or_else(|| {
+                        met.borrow_mut().push(f);
+                        NEVER
+                    })
+                };
                 let cost = self.cheapest(form, &known).map_or(NEVER, |(_, cost)| cost);
                 if cost < found.get(&form).copied().unwrap_or(NEVER) {
                     found.insert(form, cost);
+                    lowered = true;
+                }
+            }
+            for form in met.into_inner() {
+                if unknown.len() >= MAX_FORMS {
+                    self.undecided.fetch_add(1, Ordering::Relaxed);
+                    break;
+                }
+                if !found.contains_key(&form) {
+                    found.insert(form, NEVER);
+                    unknown.push(form);
                     lowered = true;
                 }
             }
@@ -75,25 +104,6 @@ impl JsonAutomaton {
         let cost = found.get(&form).copied().unwrap_or(NEVER);
         self.costs.0.write().unwrap_or_else(PoisonError::into_inner).extend(found);
         cost
-    }
-
-    /// The forms without a known cost that a form's cost depends on, itself first.
-    fn unsolved(&self, form: FormId) -> Vec<FormId> {
-        let mut seen = FxHashSet::from_iter([form]);
-        let mut list = vec![form];
-        let mut next = 0;
-        while let Some(&form) = list.get(next) {
-            next += 1;
-            let typed = self.typed(form);
-            let items = typed.arrays.iter().flat_map(|a| self.needed_items(*a, 0)).map(|(form, _)| form);
-            let members = typed.objects.iter().flat_map(|o| self.needed_members(*o)).map(|(_, form)| form);
-            for needed in items.chain(members).collect::<Vec<_>>() {
-                if self.costs.get(needed).is_none() && seen.insert(needed) {
-                    list.push(needed);
-                }
-            }
-        }
-        list
     }
 
     /// The cheapest alternative of a form, given the costs of the forms it needs.
@@ -130,23 +140,14 @@ impl JsonAutomaton {
         finite(self.langs.shortest(start).max(atom.min).saturating_add(2))
     }
 
-    fn array_cost_with(&self, atom: u32, cost: &dyn Fn(FormId) -> u32) -> u32 {
-        self.needed_items(atom, 0).into_iter().fold(2_u32, |sum, (form, times)| match cost(form) {
-            NEVER => NEVER,
-            one => match sum {
-                NEVER => NEVER,
-                sum => finite(one.saturating_add(1).saturating_mul(times).saturating_add(sum)),
-            },
-        })
-    }
-
-    pub(super) fn array_cost(&self, atom: u32) -> u32 {
-        self.array_cost_with(atom, &|form| self.cost(form))
-    }
-
     fn object_cost_with(&self, atom: u32, cost: &dyn Fn(FormId) -> u32) -> u32 {
-        self.needed_members(atom).into_iter().fold(2_u32, |sum, (key, form)| {
-            match (sum, self.key_cost(key), cost(form)) {
+        let this = self.object_atoms.get(atom);
+        if this.is_complex() {
+            let place = Place { machine: self.loose_machine(atom), next: 0, used: &[], count: 0 };
+            return self.object_plan(place, atom, cost).map_or(NEVER, |plan| finite(plan.cost.saturating_add(2)));
+        }
+        this.required.iter().fold(2_u32, |sum, key| {
+            match (sum, self.key_cost(*key), cost(self.named_form(this, *key))) {
                 (NEVER, ..) | (_, NEVER, _) | (_, _, NEVER) => NEVER,
                 (sum, key, value) => finite(key.saturating_add(value).saturating_add(2).saturating_add(sum)),
             }
@@ -164,8 +165,14 @@ impl JsonAutomaton {
         let mut pointer = self.pointer_of(at);
         while seen.insert(at) {
             let typed = self.typed(at);
-            let items = typed.arrays.iter().flat_map(|a| self.needed_items(*a, 0)).map(|(form, _)| form);
-            let members = typed.objects.iter().flat_map(|o| self.needed_members(*o)).map(|(_, form)| form);
+            let items = typed.arrays.iter().flat_map(|a| {
+                let needed = self.array_atoms.get(*a).min.min(MAX_BLAMED);
+                (0..needed).map(|index| self.item_form(*a, index)).collect::<Vec<_>>()
+            });
+            let members = typed.objects.iter().flat_map(|o| {
+                let atom = self.object_atoms.get(*o);
+                atom.required.iter().map(|key| self.named_form(atom, *key)).collect::<Vec<_>>()
+            });
             let Some(next) = items.chain(members).find(|f| self.cost(*f) == NEVER) else { break };
             at = next;
             pointer = self.pointer_of(at).or(pointer);
@@ -176,7 +183,8 @@ impl JsonAutomaton {
     fn pointer_of(&self, form: FormId) -> Option<String> {
         match self.forms.get(form.0) {
             Form::Node(node) => Some(self.schema.node(*node).pointer.clone()),
-            Form::And(parts) => parts.iter().rev().find_map(|p| self.pointer_of(*p)),
+            Form::And(parts) | Form::Or(parts) => parts.iter().rev().find_map(|p| self.pointer_of(*p)),
+            Form::Not(inner) => self.pointer_of(*inner),
             Form::False | Form::True | Form::Value(_) => None,
         }
     }

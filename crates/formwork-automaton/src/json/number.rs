@@ -60,6 +60,23 @@ impl NumberAtom {
         Some(Self { min: min.cloned(), max: max.cloned(), integer: self.integer || other.integer })
     }
 
+    /// The condition of a subschema's keywords.
+    pub(super) fn of_rules(rules: &formwork_grammar::NumberRules, integer: bool) -> Self {
+        Self { min: rules.min.as_ref().map(Into::into), max: rules.max.as_ref().map(Into::into), integer }
+    }
+
+    /// Conditions of which a number satisfies one exactly where it does not satisfy this.
+    pub(super) fn complement(&self) -> Vec<Self> {
+        let mut out = Vec::new();
+        if let Some(min) = &self.min {
+            out.push(Self { max: Some(Edge { exclusive: !min.exclusive, ..min.clone() }), ..Self::default() });
+        }
+        if let Some(max) = &self.max {
+            out.push(Self { min: Some(Edge { exclusive: !max.exclusive, ..max.clone() }), ..Self::default() });
+        }
+        out
+    }
+
     fn is_free(&self) -> bool {
         self.min.is_none() && self.max.is_none() && !self.integer
     }
@@ -163,24 +180,36 @@ impl JsonAutomaton {
     }
 
     /// The situation after a number's first byte, for the atoms of each tag.
-    pub(super) fn start_number(&self, atoms: &[(u16, u32)], byte: u8, state: State) -> Option<State> {
+    pub(super) fn start_number(
+        &self,
+        atoms: &[(u16, u32)],
+        active: u16,
+        byte: u8,
+        state: State,
+    ) -> Option<State> {
         let negative = byte == b'-';
         let tracks: Vec<(u16, u32)> =
             atoms.iter().filter_map(|&(tag, atom)| Some((tag, self.number_start(atom, negative)?))).collect();
-        if tracks.is_empty() {
+        if !tracks.iter().any(|(tag, _)| *tag < active) {
             return None;
         }
-        let id = self.situations.intern(Situation::Number { alts: tracks.into() });
+        let id = self.situations.intern(Situation::Number { alts: tracks.into(), active });
         let state = State { id, a: 0, b: 0, c: 0, ..state };
         if negative {
             return Some(state);
         }
-        let Situation::Number { alts } = self.situations.get(id) else { return None };
-        self.step_number(alts, state, byte)
+        let Situation::Number { alts, active } = self.situations.get(id) else { return None };
+        self.step_number(alts, *active, state, byte)
     }
 
     /// One more byte of a number; `None` where no alternative reads it.
-    pub(super) fn step_number(&self, alts: &[(u16, u32)], state: State, byte: u8) -> Option<State> {
+    pub(super) fn step_number(
+        &self,
+        alts: &[(u16, u32)],
+        active: u16,
+        state: State,
+        byte: u8,
+    ) -> Option<State> {
         let mut digits = state.a;
         let mut exponent = state.b;
         let mut kept: Vec<(u16, u32)> = Vec::with_capacity(alts.len());
@@ -204,10 +233,11 @@ impl JsonAutomaton {
                 kept.push((tag, next_id));
             }
         }
-        if kept.is_empty() {
+        if !kept.iter().any(|(tag, _)| *tag < active) {
             return None;
         }
-        let id = self.situations.intern(Situation::Number { alts: kept.into() });
+        let active = if kept.iter().all(|(tag, _)| *tag < active) { u16::MAX } else { active };
+        let id = self.situations.intern(Situation::Number { alts: kept.into(), active });
         Some(State { id, a: digits, b: exponent, ..state })
     }
 

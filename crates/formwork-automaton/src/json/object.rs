@@ -1,37 +1,51 @@
-//! Objects: alternatives with declared keys, a form for the others, and required keys.
+//! Objects: alternatives with declared keys, patterns, a form for the others, required keys, counts, and atoms excluded.
 
 use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
-
 use super::JsonAutomaton;
 use super::array::{join, tag_of};
-use super::form::FormId;
+use super::form::{Form, FormId};
+use super::keys::{AtomKeys, KeyMachine, KeyRef};
 use super::liveness::NEVER;
-use super::situation::{Await, Goal, Situation};
-use crate::lang::LangState;
+use super::object_plan::Place;
+use super::situation::{Await, Goal, ObjectAlt, Situation};
+use super::typed::least;
+use crate::lang::{Lang, LangState};
 
-/// `properties` and `additionalProperties` of one subschema.
+/// `properties`, `patternProperties` and `additionalProperties` of one subschema.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ObjectGroup {
     /// (text id of the key, form of its value), in document order.
     pub(super) properties: Box<[(u32, FormId)]>,
+    /// (the keys, form of their values), in document order.
+    pub(super) patterns: Box<[(Lang, FormId)]>,
     /// What the values of other keys must satisfy.
     pub(super) additional: FormId,
 }
 
-/// A plain condition on objects: every group's forms hold, and the required keys are there.
+/// A plain condition on objects: every group's forms hold, the required keys are there, and none of the excluded atoms holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct ObjectAtom {
     /// Ids of groups, ascending.
     pub(super) groups: Box<[u32]>,
     /// Text ids of the required keys, ascending.
     pub(super) required: Box<[u32]>,
+    /// The keys that may be used.
+    pub(super) names: Option<Lang>,
+    /// The fewest members.
+    pub(super) min: u32,
+    /// The most members.
+    pub(super) max: Option<u32>,
+    /// Ids of atoms that must not hold, ascending; none of them excludes others itself.
+    pub(super) not: Box<[u32]>,
+    /// Which members are evaluated, where somebody asks.
+    pub(super) cover: Option<u32>,
 }
 
 impl ObjectAtom {
-    pub(super) fn meet(&self, other: &Self) -> Self {
-        Self { groups: join(&self.groups, &other.groups), required: join(&self.required, &other.required) }
+    /// Whether more than groups and required keys matter.
+    pub(super) fn is_complex(&self) -> bool {
+        !self.not.is_empty() || self.min > 0 || self.max.is_some()
     }
 }
 
@@ -45,12 +59,27 @@ pub(super) struct ObjectState {
     pub(super) next: u32,
     /// Indices of known keys used whose use `next` does not tell, ascending.
     pub(super) used: Box<[u32]>,
+    /// Members so far, where somebody counts, and as far as they do.
+    pub(super) count: u32,
+    /// Tags below this one are of alternatives that keep the object alive; the others only watch.
+    pub(super) active: u16,
     allowed: OnceLock<Box<[u32]>>,
+    others: OnceLock<Option<LangState>>,
+}
+
+impl ObjectState {
+    fn words(&self) -> (&[(u16, u32)], u32, u32, &[u32], u32, u16) {
+        (&self.alts, self.machine, self.next, &self.used, self.count, self.active)
+    }
+
+    pub(super) fn place(&self) -> Place<'_> {
+        Place { machine: self.machine, next: self.next, used: &self.used, count: self.count }
+    }
 }
 
 impl PartialEq for ObjectState {
     fn eq(&self, other: &Self) -> bool {
-        (&self.alts, self.machine, self.next, &self.used) == (&other.alts, other.machine, other.next, &other.used)
+        self.words() == other.words()
     }
 }
 
@@ -58,196 +87,76 @@ impl Eq for ObjectState {}
 
 impl std::hash::Hash for ObjectState {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (&self.alts, self.machine, self.next, &self.used).hash(state);
+        self.words().hash(state);
     }
 }
 
-/// A member or an item to be read: what it is asked, and what its end leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Member {
-    pub(super) goal: u32,
-    pub(super) awaits: u32,
+/// What reading a key does to an alternative.
+struct Reading {
+    tag: u16,
+    /// What the value must satisfy, and the atom that is left then: any of these will do.
+    ways: Vec<(FormId, u32)>,
+    /// The atom that is left at least.
+    base: u32,
+    /// Forms that, where the value satisfies them, lift the exclusion of an atom.
+    lifts: Vec<(FormId, u32)>,
 }
 
-/// The keys that an object position knows by name: first those with a place in the order (the *list*), then the rest.
-#[derive(Debug)]
-pub(super) struct KeyMachine {
-    /// Text ids; the index of a key is its place here.
-    pub(super) keys: Box<[u32]>,
-    /// How many of them are on the list.
-    pub(super) listed: u32,
-    pub(super) position: u32,
-    by_text: FxHashMap<u32, u32>,
-    /// A key's place among all keys sorted by their bytes, and the inverse.
-    rank: Box<[u32]>,
-    by_rank: Box<[u32]>,
-    trie: Vec<TrieNode>,
-    /// The language of all keys that are not known.
-    pub(super) others: Option<LangState>,
-}
-
-impl PartialEq for KeyMachine {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.keys, self.listed, self.position) == (&other.keys, other.listed, other.position)
-    }
-}
-
-impl Eq for KeyMachine {}
-
-impl std::hash::Hash for KeyMachine {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (&self.keys, self.listed, self.position).hash(state);
-    }
-}
-
-/// A node of the trie of known keys; the keys below it are a range of ranks.
-#[derive(Debug, Default)]
-struct TrieNode {
-    children: Vec<(u8, u32)>,
-    first: u32,
-    last: u32,
-    key: Option<u32>,
-}
-
-/// What one alternative says of the keys that a machine knows.
-#[derive(Debug)]
-pub(super) struct AtomKeys {
-    /// The form of each key's value, by index.
-    forms: Box<[FormId]>,
-    /// Whether the key can be spelled and some value satisfies its form, by index.
-    live: Box<[bool]>,
-    /// The form of other keys' values, where some value satisfies it.
-    other: Option<FormId>,
-    /// Required keys by index, ascending.
-    required: Box<[u32]>,
-}
-
-/// No node: the text is no known key's beginning.
-pub(super) const OFF: u32 = u32::MAX;
-
-impl KeyMachine {
-    fn new(automaton: &JsonAutomaton, keys: Vec<u32>, listed: u32, position: u32) -> Self {
-        let text = |id: u32| automaton.texts.get(id).as_bytes();
-        let mut by_rank: Vec<u32> = (0..to_u32(keys.len())).collect();
-        by_rank.sort_unstable_by(|a, b| text(keys[*a as usize]).cmp(text(keys[*b as usize])));
-        let mut rank = vec![0; keys.len()];
-        let mut trie = vec![TrieNode::default()];
-        for (place, &index) in (0..).zip(&by_rank) {
-            rank[index as usize] = place;
-            let mut node = 0_usize;
-            let grown = |node: &mut TrieNode| {
-                if node.last == node.first {
-                    node.first = place;
-                }
-                node.last = place + 1;
-            };
-            grown(&mut trie[node]);
-            for &byte in text(keys[index as usize]) {
-                let child = trie[node].children.iter().find(|(b, _)| *b == byte).map(|(_, child)| *child);
-                node = if let Some(child) = child {
-                    child as usize
-                } else {
-                    let child = to_u32(trie.len());
-                    trie.push(TrieNode::default());
-                    trie[node].children.push((byte, child));
-                    child as usize
-                };
-                grown(&mut trie[node]);
-            }
-            trie[node].key = Some(index);
-        }
-        let langs = &automaton.langs;
-        let others = if keys.is_empty() {
-            langs.start(langs.any())
-        } else {
-            langs.start(langs.not(langs.literals(keys.iter().map(|k| &**automaton.texts.get(*k)))))
-        };
-        let by_text = keys.iter().copied().zip(0..).collect();
-        Self { listed, position, by_text, rank: rank.into(), by_rank: by_rank.into(), trie, others, keys: keys.into() }
-    }
-
-    /// The trie's node after one more byte.
-    pub(super) fn child(&self, node: u32, byte: u8) -> u32 {
-        let Some(node) = self.trie.get(node as usize) else { return OFF };
-        node.children.iter().find(|(b, _)| *b == byte).map_or(OFF, |(_, child)| *child)
-    }
-
-    /// The known key that ends at a node.
-    pub(super) fn key_at(&self, node: u32) -> Option<u32> {
-        self.trie.get(node as usize)?.key
-    }
-
-    /// Whether one of the keys with these ranks (ascending) lies below a node.
-    pub(super) fn any_below(&self, node: u32, ranks: &[u32]) -> bool {
-        let Some(node) = self.trie.get(node as usize) else { return false };
-        ranks.get(ranks.partition_point(|r| *r < node.first)).is_some_and(|r| *r < node.last)
-    }
-
-    /// The keys with these ranks below a node.
-    pub(super) fn keys_below<'a>(&'a self, node: u32, ranks: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
-        let (first, last) = self.trie.get(node as usize).map_or((0, 0), |node| (node.first, node.last));
-        let below = &ranks[ranks.partition_point(|r| *r < first)..];
-        below.iter().take_while(move |r| **r < last).filter_map(|r| self.by_rank.get(*r as usize).copied())
-    }
-
-    /// The trie's node after a character.
-    pub(super) fn child_char(&self, node: u32, c: char) -> u32 {
-        let mut bytes = [0; 4];
-        c.encode_utf8(&mut bytes).bytes().fold(node, |node, byte| self.child(node, byte))
-    }
-
-    /// Whether one of the keys with these ranks goes on below a node with a character in `lo..=hi`.
-    pub(super) fn any_char_below(&self, node: u32, lo: u32, hi: u32, ranks: &[u32]) -> bool {
-        let Some(here) = self.trie.get(node as usize) else { return false };
-        here.children.iter().any(|&(byte, child)| {
-            let (code, more) = match byte {
-                0..=0x7F => (u32::from(byte), 0),
-                0xC0..=0xDF => (u32::from(byte & 0x1F), 1),
-                0xE0..=0xEF => (u32::from(byte & 0x0F), 2),
-                _ => (u32::from(byte & 0x07), 3),
-            };
-            self.any_code_below(child, code, more, lo, hi, ranks)
-        })
-    }
-
-    fn any_code_below(&self, node: u32, code: u32, more: u32, lo: u32, hi: u32, ranks: &[u32]) -> bool {
-        if more == 0 {
-            return (lo..=hi).contains(&code) && self.any_below(node, ranks);
-        }
-        let Some(here) = self.trie.get(node as usize) else { return false };
-        here.children.iter().any(|&(byte, child)| {
-            self.any_code_below(child, code << 6 | u32::from(byte & 0x3F), more - 1, lo, hi, ranks)
-        })
-    }
-
-    pub(super) fn rank(&self, key: u32) -> u32 {
-        self.rank[key as usize]
-    }
-
-    fn index_of(&self, text: u32) -> Option<u32> {
-        self.by_text.get(&text).copied()
-    }
-}
+/// Sets of exclusions that are tried for a value to lift together.
+const MAX_LIFTED: usize = 256;
 
 impl JsonAutomaton {
-    pub(super) fn object_state(&self, alts: Box<[(u16, u32)]>, machine: u32, next: u32, used: Box<[u32]>) -> u32 {
-        self.object_states.intern(ObjectState { alts, machine, next, used, allowed: OnceLock::new() })
+    pub(super) fn meet_objects(&self, a: &ObjectAtom, b: &ObjectAtom) -> ObjectAtom {
+        ObjectAtom {
+            groups: join(&a.groups, &b.groups),
+            required: join(&a.required, &b.required),
+            names: match (a.names, b.names) {
+                (Some(a), Some(b)) => Some(self.langs.and(a, b)),
+                (a, b) => a.or(b),
+            },
+            min: a.min.max(b.min),
+            max: least(a.max, b.max),
+            not: join(&a.not, &b.not),
+            cover: self.join_object_covers(a.cover, b.cover),
+        }
     }
 
-    /// What the value of a key must satisfy; `None`: a key that no group declares.
-    pub(super) fn member_form(&self, atom: u32, key: Option<u32>) -> FormId {
-        let groups = &self.object_atoms.get(atom).groups;
-        self.all_of(groups.iter().map(|g| {
-            let group = self.object_groups.get(*g);
-            let declared = key.and_then(|key| group.properties.iter().find(|(k, _)| *k == key));
-            declared.map_or(group.additional, |(_, form)| *form)
-        }))
+    /// Whether an atom surely has no object, as far as is seen without looking inside its values.
+    pub(super) fn is_object_contradiction(&self, atom: &ObjectAtom) -> bool {
+        let most = atom.max.unwrap_or(u32::MAX);
+        atom.min > most
+            || to_u32(atom.required.len()) > most
+            || atom.required.iter().any(|key| self.sketch(self.named_form(atom, *key)).is_empty())
     }
 
-    /// The required members: key and form.
-    pub(super) fn needed_members(&self, atom: u32) -> Vec<(u32, FormId)> {
-        let required = &self.object_atoms.get(atom).required;
-        required.iter().map(|key| (*key, self.member_form(atom, Some(*key)))).collect()
+    pub(super) fn object_state(
+        &self,
+        alts: Box<[(u16, u32)]>,
+        machine: u32,
+        next: u32,
+        used: Box<[u32]>,
+        count: u32,
+        active: u16,
+    ) -> u32 {
+        let counted = alts.iter().map(|(_, atom)| self.counted_members(*atom)).max().unwrap_or(0);
+        let active = if alts.iter().all(|(tag, _)| *tag < active) { u16::MAX } else { active };
+        self.object_states.intern(ObjectState {
+            alts,
+            machine,
+            next,
+            used,
+            count: count.min(counted),
+            active,
+            allowed: OnceLock::new(),
+            others: OnceLock::new(),
+        })
+    }
+
+    /// How far members matter to an atom.
+    fn counted_members(&self, atom: u32) -> u32 {
+        let of = |atom: &ObjectAtom| atom.min.max(atom.max.map_or(0, |max| max.saturating_add(1)));
+        let atom = self.object_atoms.get(atom);
+        atom.not.iter().map(|not| of(self.object_atoms.get(*not))).fold(of(atom), u32::max)
     }
 
     /// Bytes of a key as it is written, with its quotes, or [`NEVER`] where the vocabulary can't spell it.
@@ -256,65 +165,49 @@ impl JsonAutomaton {
         if self.langs.contains(self.langs.any(), text) { to_u32(text.len()).saturating_add(2) } else { NEVER }
     }
 
-    /// The state after `{`, for the atoms of each tag.
-    pub(super) fn open_object(&self, atoms: &[(u16, u32)], position: u32) -> Option<Situation> {
-        let alts: Box<[_]> = atoms.iter().copied().filter(|(_, atom)| self.object_cost(*atom) != NEVER).collect();
-        if alts.is_empty() {
-            return None;
-        }
-        let mut keys: Vec<u32> = self.positions.names(&self.schema, position).iter().map(|k| self.text(k)).collect();
+    /// The machine for these atoms, with the keys that come first, in their order.
+    fn key_machine(&self, atoms: impl Iterator<Item = u32>, first: Vec<u32>, position: u32) -> u32 {
+        let mut keys = first;
         let listed = to_u32(keys.len());
         let mut known: rustc_hash::FxHashSet<u32> = keys.iter().copied().collect();
-        for (_, atom) in &alts {
-            let atom = self.object_atoms.get(*atom);
-            let declared =
-                atom.groups.iter().flat_map(|g| self.object_groups.get(*g).properties.iter().map(|(k, _)| *k));
-            for key in declared.chain(atom.required.iter().copied()) {
-                if known.insert(key) {
-                    keys.push(key);
-                }
+        let mut langs: Vec<Lang> = Vec::new();
+        for atom in atoms {
+            let atom = self.object_atoms.get(atom);
+            for atom in [atom].into_iter().chain(atom.not.iter().map(|not| self.object_atoms.get(*not))) {
+                let groups = atom.groups.iter().map(|g| self.object_groups.get(*g));
+                let declared = groups.clone().flat_map(|g| g.properties.iter().map(|(k, _)| *k));
+                keys.extend(declared.chain(atom.required.iter().copied()).filter(|key| known.insert(*key)));
+                langs.extend(groups.flat_map(|g| g.patterns.iter().map(|(lang, _)| *lang)));
+                langs.extend(atom.names);
             }
         }
-        let machine = self.machines.intern(KeyMachine::new(self, keys, listed, position));
-        Some(Situation::ObjectOpen { object: self.object_state(alts, machine, 0, Box::default()) })
+        langs.sort_unstable();
+        langs.dedup();
+        self.machines.intern(KeyMachine::new(self, keys, listed, langs.into(), position))
     }
 
-    /// Whether a required key of an alternative, by index, is still to come.
-    fn is_open(state: &ObjectState, machine: &KeyMachine, key: u32) -> bool {
-        if key < machine.listed { key >= state.next } else { state.used.binary_search(&key).is_err() }
+    /// A machine for one atom that knows no order.
+    pub(super) fn loose_machine(&self, atom: u32) -> u32 {
+        self.loose_machines.get_or(atom, || self.key_machine([atom].into_iter(), Vec::new(), u32::MAX))
     }
 
-    /// What an alternative says of a machine's keys; looked up once for each pair.
-    fn atom_keys(&self, machine_id: u32, atom: u32) -> Arc<AtomKeys> {
-        self.atom_keys.get_or((machine_id, atom), || {
-            let machine = self.machines.get(machine_id);
-            let this = self.object_atoms.get(atom);
-            let mut parts: Vec<Vec<FormId>> = vec![Vec::new(); machine.keys.len()];
-            for group in &this.groups {
-                let group = self.object_groups.get(*group);
-                let declared: FxHashMap<u32, FormId> = group.properties.iter().copied().collect();
-                for (parts, key) in parts.iter_mut().zip(&machine.keys) {
-                    parts.push(declared.get(key).copied().unwrap_or(group.additional));
-                }
-            }
-            let forms: Box<[FormId]> = parts.into_iter().map(|parts| self.all_of(parts)).collect();
-            let live = forms
-                .iter()
-                .zip(&machine.keys)
-                .map(|(form, key)| self.key_cost(*key) != NEVER && self.cost(*form) != NEVER)
-                .collect();
-            let other = Some(self.member_form(atom, None)).filter(|form| self.cost(*form) != NEVER);
-            let mut required: Box<[u32]> = this.required.iter().filter_map(|k| machine.index_of(*k)).collect();
-            required.sort_unstable();
-            Arc::new(AtomKeys { forms, live, other, required })
-        })
+    /// The state after `{`, for the atoms of each tag.
+    pub(super) fn open_object(&self, atoms: &[(u16, u32)], position: u32, active: u16) -> Option<Situation> {
+        let alts: Box<[_]> = atoms.iter().copied().filter(|(_, atom)| self.object_cost(*atom) != NEVER).collect();
+        if !alts.iter().any(|(tag, _)| *tag < active) {
+            return None;
+        }
+        let first = self.positions.names(&self.schema, position).iter().map(|k| self.text(k)).collect();
+        let machine = self.key_machine(alts.iter().map(|(_, atom)| *atom), first, position);
+        let object = self.object_state(alts, machine, 0, Box::default(), 0, active);
+        Some(Situation::ObjectOpen { object })
     }
 
     /// The required keys of an alternative that are still to come, by index, ascending.
     pub(super) fn open_keys(&self, state: &ObjectState, atom: u32) -> Vec<u32> {
         let machine = self.machines.get(state.machine);
         let keys = self.atom_keys(state.machine, atom);
-        keys.required.iter().copied().filter(|k| Self::is_open(state, machine, *k)).collect()
+        keys.required.iter().copied().filter(|k| state.place().is_open(machine, *k)).collect()
     }
 
     /// The first listed key that an alternative still requires: keys after it are not for this alternative.
@@ -325,55 +218,201 @@ impl JsonAutomaton {
 
     fn is_complete(&self, state: &ObjectState, atom: u32) -> bool {
         let machine = self.machines.get(state.machine);
-        !self.atom_keys(state.machine, atom).required.iter().any(|k| Self::is_open(state, machine, *k))
+        let this = self.object_atoms.get(atom);
+        let within = |atom: &ObjectAtom| atom.min <= state.count && atom.max.is_none_or(|max| state.count <= max);
+        // A required key of an excluded atom that came is not required any more, and one that was passed over has lifted it.
+        let is_lifted = |not: &ObjectAtom| !not.required.is_empty() || !within(not);
+        within(this)
+            && !self.atom_keys(state.machine, atom).required.iter().any(|k| state.place().is_open(machine, *k))
+            && this.not.iter().all(|not| is_lifted(self.object_atoms.get(*not)))
     }
 
     /// The tags whose alternatives accept the object as it stands.
     pub(super) fn object_tags(&self, object: u32) -> Option<u32> {
         let state = self.object_states.get(object);
-        self.tags(state.alts.iter().filter(|(_, atom)| self.is_complete(state, *atom)).map(|(tag, _)| *tag))
+        let complete = state.alts.iter().filter(|(_, atom)| self.is_complete(state, *atom));
+        self.answer(complete.map(|(tag, _)| *tag), state.active)
     }
 
     /// The member that a key begins: its goal, and what its end leads to. `None` where no alternative allows it.
-    pub(super) fn object_member(&self, object: u32, key: Option<u32>) -> Option<Member> {
-        self.object_members.get_or((object, key.unwrap_or(OFF)), || {
+    pub(super) fn object_member(&self, object: u32, key: KeyRef) -> Option<Member> {
+        self.object_members.get_or((object, key), || {
             let state = self.object_states.get(object);
             let machine = self.machines.get(state.machine);
-            let next = match key {
-                Some(key) if key < machine.listed => key + 1,
-                _ => machine.listed,
-            };
-            if key.is_some_and(|key| !Self::is_open(state, machine, key)) {
+            let place = state.place();
+            if matches!(key, KeyRef::Known(key) if !place.is_open(machine, key)) {
                 return None;
             }
-            // A listed key that is passed over can't come later: alternatives that require it die.
-            let reach = key.unwrap_or(machine.listed).min(machine.listed);
-            let mut forms: Vec<FormId> = Vec::new();
-            let mut alts = Vec::with_capacity(state.alts.len());
-            for &(tag, atom) in &state.alts {
-                let keys = self.atom_keys(state.machine, atom);
-                let form = match key {
-                    Some(key) => keys.live[key as usize].then(|| keys.forms[key as usize]),
-                    None => keys.other,
-                };
-                if let Some(form) = form.filter(|_| reach <= Self::first_open(state, machine, &keys)) {
-                    alts.push((tag_of(form, &mut forms), tag, atom));
-                }
-            }
-            if alts.is_empty() {
-                return None;
-            }
-            let text = key.map(|key| machine.keys[key as usize]);
             let used = match key {
-                Some(key) if key >= machine.listed => join(&state.used, &[key]),
+                KeyRef::Known(key) if key >= machine.listed => join(&state.used, &[key]),
                 _ => state.used.clone(),
             };
-            let name = text.map(|text| &**self.texts.get(text));
-            let position = self.positions.member(&self.schema, machine.position, name);
-            let goal = self.goals.intern(Goal { forms: forms.into(), position });
-            let awaits = self.awaits.intern(Await::Object { alts: alts.into(), machine: state.machine, next, used });
+            let after = Place { next: place.next_after(machine, key), used: &used, count: state.count + 1, ..place };
+            let readings: Vec<Reading> = state
+                .alts
+                .iter()
+                .filter_map(|&(tag, atom)| self.read_key(state, machine, key, tag, atom, after))
+                .collect();
+            let is_active = |reading: &&Reading| reading.tag < state.active;
+            let mut forms: Vec<FormId> = Vec::new();
+            for (form, _) in readings.iter().filter(is_active).flat_map(|reading| &reading.ways) {
+                tag_of(*form, &mut forms);
+            }
+            if forms.is_empty() {
+                return None;
+            }
+            let active = forms.len();
+            let alts = readings.iter().map(|reading| ObjectAlt {
+                tag: reading.tag,
+                ways: reading.ways.iter().map(|(form, atom)| (tag_of(*form, &mut forms), *atom)).collect(),
+                base: reading.base,
+                lifts: reading.lifts.iter().map(|(form, not)| (tag_of(*form, &mut forms), *not)).collect(),
+            });
+            let alts = alts.collect();
+            let name = match key {
+                KeyRef::Known(key) => Some(&**self.texts.get(machine.keys[key as usize])),
+                KeyRef::Class(_) => None,
+            };
+            let matched = match key {
+                KeyRef::Known(_) => &[][..],
+                KeyRef::Class(class) => &machine.classes[class as usize].matched,
+            };
+            let position = self.member_position(machine.position, name, matched);
+            let goal = self.goals.intern(Goal::new(forms, active, position));
+            let awaits = self.awaits.intern(Await::Object {
+                alts,
+                machine: state.machine,
+                next: after.next,
+                count: after.count,
+                active: state.active,
+                used,
+            });
             Some(Member { goal, awaits })
         })
+    }
+
+    /// What reading a key does to an alternative; `None` where it does not allow it.
+    fn read_key(
+        &self,
+        state: &ObjectState,
+        machine: &KeyMachine,
+        key: KeyRef,
+        tag: u16,
+        atom: u32,
+        after: Place<'_>,
+    ) -> Option<Reading> {
+        let keys = self.atom_keys(state.machine, atom);
+        let live = self.live_keys(machine, &keys);
+        let (reach, form, live) = match key {
+            KeyRef::Known(key) => (key.min(machine.listed), keys.forms[key as usize], live.known[key as usize]),
+            KeyRef::Class(class) => (machine.listed, keys.classes[class as usize], live.classes[class as usize]),
+        };
+        // A listed key that is passed over can't come later: alternatives that require it die.
+        if !live || reach > Self::first_open(state, machine, &keys) {
+            return None;
+        }
+        if !keys.complex {
+            return Some(Reading { tag, ways: vec![(form, atom)], base: atom, lifts: Vec::new() });
+        }
+        let (base, lifts) = self.exclusions_after(state.place(), machine, key, atom);
+        let known = |form| self.cost(form);
+        let mut ways: Vec<(FormId, u32)> = Vec::new();
+        let mut sets: Vec<Vec<u32>> = vec![Vec::new()];
+        let mut tried = 0;
+        // Fewest first: once a set of exclusions suffices, larger ones add nothing.
+        while let Some(size) = sets.first().map(Vec::len) {
+            let mut next: Vec<Vec<u32>> = Vec::new();
+            let mut enough: Vec<Vec<u32>> = Vec::new();
+            for set in sets {
+                tried += 1;
+                if tried > MAX_LIFTED {
+                    self.undecided.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    break;
+                }
+                let lifted = |not: &u32| set.contains(not);
+                let left = self.excluding(base, |not| !lifted(not));
+                if self.object_plan(after, left, &known).is_some() {
+                    let parts = lifts.iter().filter(|(_, not)| lifted(not)).map(|(form, _)| *form);
+                    let way = self.all_of([form].into_iter().chain(parts));
+                    if self.cost(way) != NEVER {
+                        ways.push((way, left));
+                    }
+                    enough.push(set);
+                } else {
+                    let last = set.last().and_then(|last| lifts.iter().position(|(_, not)| not == last));
+                    for (_, not) in lifts.iter().skip(last.map_or(0, |last| last + 1)) {
+                        next.push(set.iter().copied().chain([*not]).collect());
+                    }
+                }
+            }
+            next.retain(|set| !enough.iter().any(|small| small.iter().all(|not| set.contains(not))));
+            if tried > MAX_LIFTED || next.is_empty() || size >= lifts.len() {
+                break;
+            }
+            sets = next;
+        }
+        (!ways.is_empty()).then_some(Reading { tag, ways, base, lifts })
+    }
+
+    /// The atom without the exclusions that `keep` does not keep.
+    pub(super) fn excluding(&self, atom: u32, keep: impl Fn(&u32) -> bool) -> u32 {
+        let this = self.object_atoms.get(atom);
+        if this.not.iter().all(&keep) {
+            return atom;
+        }
+        let not = this.not.iter().copied().filter(|not| keep(not)).collect();
+        self.object_atoms.intern(ObjectAtom { not, ..this.clone() })
+    }
+
+    /// What a key leaves of an atom's exclusions, and the forms of its value that lift one.
+    fn exclusions_after(
+        &self,
+        place: Place<'_>,
+        machine: &KeyMachine,
+        key: KeyRef,
+        atom: u32,
+    ) -> (u32, Vec<(FormId, u32)>) {
+        let this = self.object_atoms.get(atom);
+        let passed = place.next..place.next_after(machine, key);
+        let is_passed = |text: &u32| {
+            machine
+                .index_of(*text)
+                .is_some_and(|index| KeyRef::Known(index) != key && index < machine.listed && passed.contains(&index))
+        };
+        let mut left = Vec::new();
+        let mut lifts = Vec::new();
+        for not in &this.not {
+            let excluded = self.object_atoms.get(*not);
+            if excluded.required.iter().any(is_passed) || !self.is_name(machine, excluded, key) {
+                continue;
+            }
+            let named = match key {
+                KeyRef::Known(key) => Some(machine.keys[key as usize]),
+                KeyRef::Class(_) => None,
+            };
+            let required: Box<[u32]> = excluded.required.iter().copied().filter(|r| Some(*r) != named).collect();
+            let id = if required.len() == excluded.required.len() {
+                *not
+            } else {
+                self.object_atoms.intern(ObjectAtom { required, ..excluded.clone() })
+            };
+            let lift = self.not_form(self.key_form(machine, excluded, key));
+            if self.is_true(lift) {
+                continue;
+            }
+            left.push(id);
+            if !matches!(self.forms.get(lift.0), Form::False) && !lifts.iter().any(|(_, other)| *other == id) {
+                lifts.push((lift, id));
+            }
+        }
+        left.sort_unstable();
+        left.dedup();
+        let base = if *left == *this.not {
+            atom
+        } else {
+            self.object_atoms.intern(ObjectAtom { not: left.into(), ..this.clone() })
+        };
+        (base, lifts)
     }
 
     /// Ranks of the known keys that may come next, ascending.
@@ -381,20 +420,23 @@ impl JsonAutomaton {
         let state = self.object_states.get(object);
         state.allowed.get_or_init(|| {
             let machine = self.machines.get(state.machine);
-            let alts: Vec<_> = state
-                .alts
-                .iter()
+            let place = state.place();
+            let active = state.alts.iter().filter(|(tag, _)| *tag < state.active);
+            let alts: Vec<(u32, Arc<AtomKeys>)> = active
                 .map(|(_, atom)| self.atom_keys(state.machine, *atom))
                 .map(|keys| (Self::first_open(state, machine, &keys), keys))
                 .collect();
+            let complex = alts.iter().any(|(_, keys)| keys.complex);
             // Beyond the last listed key that no alternative passes over, nothing is allowed.
             let last = alts.iter().map(|(first, _)| *first).max().unwrap_or(0);
             let end = to_u32(machine.keys.len()).min(last.saturating_add(1));
             let start = state.next.min(machine.listed);
             let allowed = |key: &u32| {
                 let reach = (*key).min(machine.listed);
-                Self::is_open(state, machine, *key)
-                    && alts.iter().any(|(first, keys)| reach <= *first && keys.live[*key as usize])
+                let is_live = |keys: &AtomKeys| self.live_keys(machine, keys).known[*key as usize];
+                place.is_open(machine, *key)
+                    && alts.iter().any(|(first, keys)| reach <= *first && is_live(keys))
+                    && (!complex || self.object_member(object, KeyRef::Known(*key)).is_some())
             };
             let mut ranks: Vec<u32> = (start..end).filter(allowed).map(|key| machine.rank(key)).collect();
             ranks.sort_unstable();
@@ -402,10 +444,20 @@ impl JsonAutomaton {
         })
     }
 
-    /// Where the language of unknown keys begins, if they may come next.
+    /// Where the language of unknown keys that may come next begins.
     pub(super) fn other_keys(&self, object: u32) -> Option<LangState> {
-        let machine = self.machines.get(self.object_states.get(object).machine);
-        machine.others.filter(|_| self.object_member(object, None).is_some())
+        let state = self.object_states.get(object);
+        *state.others.get_or_init(|| {
+            let machine = self.machines.get(state.machine);
+            let is_allowed = |class: &u32| self.object_member(object, KeyRef::Class(*class)).is_some();
+            let allowed: Vec<u32> = (0..to_u32(machine.classes.len())).filter(is_allowed).collect();
+            let langs = allowed.iter().map(|class| &machine.classes[*class as usize]);
+            match *allowed {
+                [] => None,
+                [only] => Some(machine.classes[only as usize].start),
+                _ => self.langs.start(langs.fold(self.langs.none(), |all, class| self.langs.or(all, class.lang))),
+            }
+        })
     }
 
     /// Whether another member may come.
@@ -413,6 +465,16 @@ impl JsonAutomaton {
         !self.allowed_keys(object).is_empty() || self.other_keys(object).is_some()
     }
 }
+
+/// A member or an item to be read: what it is asked, and what its end leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    pub(super) goal: u32,
+    pub(super) awaits: u32,
+}
+
+/// No node: the text is no known key's beginning.
+pub(super) const OFF: u32 = u32::MAX;
 
 fn to_u32(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)

@@ -3,10 +3,12 @@
 //! A position is the subschemas that stand there, in the order in which they are met: walking a schema in document order, entering
 //! references and in-place applicators where they stand. Its list is the names their `properties` declare, each at its first place.
 
-use formwork_grammar::{Applicator, NodeId, NodeKind, Schema};
+use formwork_grammar::{Applicator, Keywords, NodeId, NodeKind, PatternProperty, Schema};
 use rustc_hash::FxHashSet;
 
+use super::JsonAutomaton;
 use crate::interner::{Interner, Memo};
+use crate::lang::Lang;
 
 /// The positions met so far. Where any order is allowed there is one, without a list.
 #[derive(Debug)]
@@ -14,7 +16,7 @@ pub(super) struct Positions {
     ordered: bool,
     interned: Interner<Box<[NodeId]>>,
     walks: Memo<u32, std::sync::Arc<[NodeId]>>,
-    members: Memo<(u32, Option<Box<str>>), u32>,
+    members: Memo<(u32, Option<Box<str>>, Box<[Lang]>), u32>,
     items: Memo<(u32, u32), u32>,
 }
 
@@ -40,44 +42,12 @@ impl Positions {
         names
     }
 
-    /// The position of a member's value; `None` is a name that nothing declares.
-    pub(super) fn member(&self, schema: &Schema, position: u32, name: Option<&str>) -> u32 {
-        if !self.ordered {
-            return position;
-        }
-        self.members.get_or((position, name.map(Box::from)), || {
-            self.children(schema, position, |keywords| {
-                let object = &keywords.object;
-                let declared = name.and_then(|name| object.properties.get(name));
-                declared.or(object.additional.as_ref()).copied()
-            })
-        })
-    }
-
-    /// The position of an item.
-    pub(super) fn item(&self, schema: &Schema, position: u32, index: u32) -> u32 {
-        if !self.ordered {
-            return position;
-        }
-        self.items.get_or((position, index), || {
-            self.children(schema, position, |keywords| {
-                let array = &keywords.array;
-                array.prefix.get(index as usize).or(array.rest.as_ref()).copied()
-            })
-        })
-    }
-
-    fn children(
-        &self,
-        schema: &Schema,
-        position: u32,
-        child: impl Fn(&formwork_grammar::Keywords) -> Option<NodeId>,
-    ) -> u32 {
+    fn children(&self, schema: &Schema, position: u32, child: impl Fn(&Keywords) -> Vec<NodeId>) -> u32 {
         let mut seen = FxHashSet::default();
         let mut nodes = Vec::new();
         for node in self.walk(schema, position).iter() {
             if let NodeKind::Keywords(keywords) = &schema.node(*node).kind {
-                nodes.extend(child(keywords).filter(|child| seen.insert(*child)));
+                nodes.extend(child(keywords).into_iter().filter(|child| seen.insert(*child)));
             }
         }
         self.interned.intern(nodes.into())
@@ -123,6 +93,46 @@ impl Positions {
                 open.extend(targets.into_iter().rev());
             }
             out.into()
+        })
+    }
+}
+
+impl JsonAutomaton {
+    /// The position of a member's value; `None` is a key of a class, which is in these languages.
+    pub(super) fn member_position(&self, position: u32, name: Option<&str>, matched: &[Lang]) -> u32 {
+        if !self.positions.ordered {
+            return position;
+        }
+        let key = (position, name.map(Box::from), Box::from(if name.is_none() { matched } else { &[] }));
+        self.positions.members.get_or(key, || {
+            self.positions.children(&self.schema, position, |keywords| {
+                let object = &keywords.object;
+                let declared = name.and_then(|name| object.properties.get(name)).copied();
+                let is_in = |pattern: &PatternProperty| {
+                    let lang = self.pattern_lang(&pattern.regex);
+                    name.map_or_else(|| matched.contains(&lang), |name| self.langs.contains(lang, name))
+                };
+                let patterns = object.patterns.iter().filter(|p| is_in(p)).map(|p| p.node);
+                let mut nodes: Vec<NodeId> = declared.into_iter().chain(patterns).collect();
+                if nodes.is_empty() {
+                    nodes.extend(object.additional.or(object.unevaluated));
+                }
+                nodes
+            })
+        })
+    }
+
+    /// The position of an item.
+    pub(super) fn item_position(&self, position: u32, index: u32) -> u32 {
+        if !self.positions.ordered {
+            return position;
+        }
+        self.positions.items.get_or((position, index), || {
+            self.positions.children(&self.schema, position, |keywords| {
+                let array = &keywords.array;
+                let place = array.prefix.get(index as usize).or(array.rest.as_ref()).or(array.unevaluated.as_ref());
+                place.into_iter().chain(array.contains.as_ref().map(|c| &c.node)).copied().collect()
+            })
         })
     }
 }

@@ -23,7 +23,7 @@ impl JsonAutomaton {
                 let alt = StringAlt { tag: 0, state: state.c, min: *min, max: *max };
                 self.push_window(&alt, state.a, &mut key);
             }
-            Situation::Strings { alts } => {
+            Situation::Strings { alts, .. } => {
                 key.push(state.b);
                 for alt in alts {
                     self.push_window(alt, state.a, &mut key);
@@ -61,7 +61,7 @@ impl JsonAutomaton {
             key.extend([frame.state, u32::from(frame.keys.is_empty())]);
             if !in_key && let Await::Array { alts, .. } = self.awaits.get(frame.state) {
                 // The item that is being read counts: a horizon of one byte reaches just beyond its end.
-                self.push_items(alts.iter().map(|(.., atom)| *atom), frame.count.saturating_add(1), &mut key);
+                self.push_items(alts.iter().map(|alt| alt.base), frame.count.saturating_add(1), &mut key);
             }
             in_key = false;
             at = frame.parent;
@@ -95,7 +95,7 @@ impl JsonAutomaton {
                 let alt = StringAlt { tag: 0, state: state.c, min: *min, max: *max };
                 self.safe_string(&alt, state.a, class)
             }
-            Situation::Strings { alts } if state.b == 0 => {
+            Situation::Strings { alts, .. } if state.b == 0 => {
                 alts.iter().map(|alt| self.safe_string(alt, state.a, class)).max().unwrap_or(0)
             }
             // Any clean text leads on to some unknown key: a finite set has been taken out of all texts.

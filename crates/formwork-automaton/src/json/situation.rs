@@ -13,8 +13,18 @@ pub(super) type TagSet = Box<[u16]>;
 pub(super) struct Goal {
     /// The form of each tag.
     pub(super) forms: Box<[FormId]>,
+    /// The value must satisfy one of the forms with a tag below this one; the others only watch: what they say matters to what may
+    /// follow, but none of them makes the value one that is allowed.
+    pub(super) active: u16,
     /// Which schemas set the property order here.
     pub(super) position: u32,
+}
+
+impl Goal {
+    /// A goal whose first `active` forms are asked for, and whose others only watch.
+    pub(super) fn new(forms: Vec<FormId>, active: usize, position: u32) -> Self {
+        Self { forms: forms.into(), active: u16::try_from(active).unwrap_or(u16::MAX), position }
+    }
 }
 
 /// A shared state. What it counts with stands in the [`State`](crate::State)'s words, as noted.
@@ -27,10 +37,10 @@ pub(super) enum Situation {
     /// In a string with one alternative. a: characters read; b: the escape being read; c: the language's state.
     String { tag: u16, min: u32, max: Option<u32> },
     /// In a string with several alternatives. a: characters read; b: the escape being read.
-    Strings { alts: Box<[StringAlt]> },
+    Strings { alts: Box<[StringAlt]>, active: u16 },
     /// In a number. a: digits in this run; b: the exponent so far.
-    Number { alts: Box<[(u16, u32)]> },
-    /// In a literal, `at` bytes of it read.
+    Number { alts: Box<[(u16, u32)]>, active: u16 },
+    /// In a literal, `at` bytes of it read; the tags that it will have.
     Literal { literal: Literal, at: u8, tags: u32 },
     /// After `{`. a: blanks read; c: keys used.
     ObjectOpen { object: u32 },
@@ -60,50 +70,102 @@ pub(super) struct StringAlt {
     pub(super) max: Option<u32>,
 }
 
-/// What a frame waits for: the container's alternatives after the member, by the tag that the member's value must have.
+/// What a frame waits for: the container's alternatives after the member, by the tags that the member's value has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Await {
     /// A member's value.
-    Object {
-        /// (form's tag in the member's goal, the alternative's own tag, its atom)
-        alts: Box<[(u16, u16, u32)]>,
-        machine: u32,
-        next: u32,
-        used: Box<[u32]>,
-    },
+    Object { alts: Box<[ObjectAlt]>, machine: u32, next: u32, used: Box<[u32]>, count: u32, active: u16 },
     /// An item.
-    Array { alts: Box<[(u16, u16, u32)]>, index: u32, position: u32 },
+    Array { alts: Box<[ArrayAlt]>, index: u32, position: u32, active: u16 },
+}
+
+/// An object's alternative while a member's value is read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ObjectAlt {
+    /// The alternative's own tag.
+    pub(super) tag: u16,
+    /// (tag of a form in the member's goal, the atom that is left at least where the value satisfies it); the alternative needs
+    /// one of them.
+    pub(super) ways: Box<[(u16, u32)]>,
+    /// The atom that is left where nothing is lifted.
+    pub(super) base: u32,
+    /// (tag of a form, the excluded atom that fails where the value satisfies it)
+    pub(super) lifts: Box<[(u16, u32)]>,
+}
+
+/// An array's alternative while an item is read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ArrayAlt {
+    /// The alternative's own tag.
+    pub(super) tag: u16,
+    /// (tag of a form in the item's goal, the atom that is left then); the alternative needs one of them.
+    pub(super) ways: Box<[(u16, u32)]>,
+    /// The atom before the item.
+    pub(super) base: u32,
+    pub(super) bits: Box<[Bit]>,
+}
+
+/// Where a goal says whether an item is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Bit {
+    /// Place of the counted form in its atom.
+    pub(super) index: u32,
+    /// The form's tag.
+    pub(super) yes: u16,
+    /// Its negation's tag. Where a limit has made the alternatives fewer, neither may be among the answers.
+    pub(super) no: u16,
 }
 
 impl JsonAutomaton {
     /// The interned set with these tags; `None` where there is none.
     pub(super) fn tags(&self, tags: impl IntoIterator<Item = u16>) -> Option<u32> {
+        self.answer(tags, u16::MAX)
+    }
+
+    /// The interned set with these tags; `None` where none of them is active.
+    pub(super) fn answer(&self, tags: impl IntoIterator<Item = u16>, active: u16) -> Option<u32> {
         let mut tags: Vec<u16> = tags.into_iter().collect();
         tags.sort_unstable();
         tags.dedup();
-        (!tags.is_empty()).then(|| self.tag_sets.intern(tags.into()))
+        tags.first().is_some_and(|tag| *tag < active).then(|| self.tag_sets.intern(tags.into()))
     }
 
-    /// The situation after a member or an item has ended with these tags.
-    pub(super) fn pop(&self, awaits: u32, tags: u32) -> u32 {
+    /// The situation after a member or an item has ended with these tags; `None` where no alternative is left, which takes a
+    /// limit that was met.
+    pub(super) fn pop(&self, awaits: u32, tags: u32) -> Option<u32> {
         self.pops.get_or((awaits, tags), || {
             let tags = self.tag_sets.get(tags);
-            let kept = |alts: &[(u16, u16, u32)]| -> Box<[(u16, u32)]> {
-                alts.iter()
-                    .filter(|(form, ..)| tags.binary_search(form).is_ok())
-                    .map(|&(_, tag, atom)| (tag, atom))
-                    .collect()
-            };
-            let situation = match self.awaits.get(awaits) {
-                Await::Object { alts, machine, next, used } => {
-                    let object = self.object_state(kept(alts), *machine, *next, used.clone());
-                    Situation::ObjectNext { object }
+            let has = |tag: u16| tags.binary_search(&tag).is_ok();
+            let (situation, alive) = match self.awaits.get(awaits) {
+                Await::Object { alts, machine, next, used, count, active } => {
+                    let kept: Box<[(u16, u32)]> = alts
+                        .iter()
+                        .filter(|alt| alt.ways.iter().any(|(form, _)| has(*form)))
+                        .map(|alt| {
+                            let lifted = |not: &u32| alt.lifts.iter().any(|(form, n)| n == not && has(*form));
+                            (alt.tag, self.excluding(alt.base, |not| !lifted(not)))
+                        })
+                        .collect();
+                    let alive = kept.iter().any(|(tag, _)| tag < active);
+                    let object = self.object_state(kept, *machine, *next, used.clone(), *count, *active);
+                    (Situation::ObjectNext { object }, alive)
                 }
-                Await::Array { alts, index, position } => {
-                    Situation::ArrayNext { array: self.array_state(kept(alts), *index, *position) }
+                Await::Array { alts, index, position, active } => {
+                    let kept: Box<[(u16, u32)]> = alts
+                        .iter()
+                        .filter(|alt| alt.ways.iter().any(|(form, _)| has(*form)))
+                        .filter_map(|alt| {
+                            let bit = |index: u32| alt.bits.iter().find(|bit| bit.index == index);
+                            let surely = |index: u32| bit(index).is_some_and(|bit| has(bit.yes));
+                            let perhaps = |index: u32| bit(index).is_some_and(|bit| !has(bit.no));
+                            Some((alt.tag, self.after_item(alt.base, &surely, &perhaps)?))
+                        })
+                        .collect();
+                    let alive = kept.iter().any(|(tag, _)| tag < active);
+                    (Situation::ArrayNext { array: self.array_state(kept, *index, *position, *active) }, alive)
                 }
             };
-            self.situations.intern(situation)
+            alive.then(|| self.situations.intern(situation))
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::JsonAutomaton;
 use super::literal::Literal;
+use super::keys::KeyRef;
 use super::object::OFF;
 use super::situation::{Goal, Situation};
 use super::space::{self, Blank, Gap};
@@ -25,18 +26,18 @@ impl JsonAutomaton {
                 StringStep::To(next) => Step::To(next),
                 StringStep::Closed => self.close(seq, state.frame, self.tags([*tag])),
             },
-            Situation::Strings { alts } => {
+            Situation::Strings { alts, active } => {
                 let (read, left) = self.step_strings(alts, state, byte);
                 if read == Read::Close {
-                    return self.close(seq, state.frame, self.tags(left.iter().map(|alt| alt.tag)));
+                    return self.close(seq, state.frame, self.answer(left.iter().map(|alt| alt.tag), *active));
                 }
-                to(self.string_state(&left, state, chars_after(read, state.a), word_after(read)))
+                to(self.string_state(&left, *active, state, chars_after(read, state.a), word_after(read)))
             }
-            Situation::Number { alts } => match self.step_number(alts, state, byte) {
+            Situation::Number { alts, active } => match self.step_number(alts, *active, state, byte) {
                 Some(next) => Step::To(next),
                 // A number ends before the first byte that is not part of it.
                 None if state.frame.is_none() => Step::Dead,
-                None => match self.close(seq, state.frame, self.tags(self.number_tags(alts))) {
+                None => match self.close(seq, state.frame, self.answer(self.number_tags(alts), *active)) {
                     Step::To(next) => self.step_byte(seq, next, byte),
                     step => step,
                 },
@@ -87,7 +88,7 @@ impl JsonAutomaton {
     fn open_value(&self, seq: &mut Frames, state: State, goal: u32, byte: u8, needed: bool) -> Step {
         match byte {
             b'"' => to(self.start_string(state, goal)),
-            b'-' | b'0'..=b'9' => to(self.start_number(&self.goal_numbers(goal), byte, state)),
+            b'-' | b'0'..=b'9' => to(self.start_number(&self.goal_numbers(goal), self.goal(goal).active, byte, state)),
             b'{' | b'[' => {
                 let opened = if byte == b'{' { self.object_opening(goal) } else { self.array_opening(goal) };
                 let Some(id) = opened else { return Step::Dead };
@@ -218,10 +219,30 @@ impl JsonAutomaton {
         if !machine.any_below(node, ranks) {
             node = OFF;
         }
+        if machine.has_patterns()
+            && let Some(rest) = other
+            && self.is_used_up(seq, state.frame, rest)
+        {
+            other = None;
+        }
         if node == OFF && other.is_none() {
             return Step::Dead;
         }
         Step::To(State { a: node, c: other.map_or(OFF, LangState::id), ..state })
+    }
+
+    /// Whether every key that may still come of the text so far has been used.
+    fn is_used_up(&self, seq: &Frames, key_frame: FrameId, rest: LangState) -> bool {
+        let frame = seq.frame(key_frame);
+        if frame.keys.is_empty() {
+            return false;
+        }
+        let fits = |key: &[u8]| {
+            let end = key.iter().try_fold(rest, |s, b| self.langs.step(s, *b));
+            end.is_some_and(|s| self.langs.is_accepting(s))
+        };
+        let used = seq.keys_after(frame.keys, seq.text_from(frame.count)).filter(|key| fits(key)).count() as u64;
+        used > 0 && self.langs.count(rest, used + 1) <= used
     }
 
     /// The quote that closes a key.
@@ -232,13 +253,17 @@ impl JsonAutomaton {
         let known = machine.key_at(state.a).filter(|key| ranks.binary_search(&machine.rank(*key)).is_ok());
         let other = (state.c != OFF).then(|| LangState::from_id(state.c)).is_some_and(|s| self.langs.is_accepting(s));
         let mut keys = frame.keys;
-        if known.is_none() {
+        let key = if let Some(known) = known {
+            KeyRef::Known(known)
+        } else {
             if !other || seq.contains_key(keys, seq.text_from(frame.count)) {
                 return Step::Dead;
             }
+            let Some(class) = self.class_of(machine, seq.text_from(frame.count)) else { return Step::Dead };
             keys = seq.insert_key(keys, frame.count);
-        }
-        let Some(member) = self.object_member(object, known) else { return Step::Dead };
+            KeyRef::Class(class)
+        };
+        let Some(member) = self.object_member(object, key) else { return Step::Dead };
         let id = self.situations.intern(Situation::Colon { goal: member.goal, member: member.awaits });
         Step::To(State { id, a: 0, b: 0, c: keys.to_word(), frame: frame.parent })
     }
@@ -282,7 +307,7 @@ impl JsonAutomaton {
                 let needed =
                     !matches!(situation, Situation::ArrayOpen { .. }) || self.array_tags(array, count).is_none();
                 let Some(array) = self.array_with_room(array, count) else { return Step::Dead };
-                let member = self.array_member(array);
+                let Some(member) = self.array_member(array, count) else { return Step::Dead };
                 let depth = enclosing(seq, state.frame);
                 let frame = Frame { parent: state.frame, state: member.awaits, count, depth, keys: KeySet::EMPTY };
                 let frame = seq.push(frame);
@@ -293,13 +318,13 @@ impl JsonAutomaton {
     }
 
     /// The end of a value, with the tags that accept it.
-    fn close(&self, seq: &mut Frames, frame: FrameId, tags: Option<u32>) -> Step {
+    pub(super) fn close(&self, seq: &mut Frames, frame: FrameId, tags: Option<u32>) -> Step {
         let Some(tags) = tags else { return Step::Dead };
         if frame.is_none() {
             return Step::To(self.state(Situation::Done, FrameId::NONE));
         }
         let frame = seq.frame(frame);
-        let id = self.pop(frame.state, tags);
+        let Some(id) = self.pop(frame.state, tags) else { return Step::Dead };
         let c = match self.situations.get(id) {
             Situation::ArrayNext { .. } => frame.count.saturating_add(1),
             _ => frame.keys.to_word(),

@@ -260,7 +260,17 @@ impl JsonAutomaton {
     }
 
     /// The state in a string with these alternatives, after so many characters and within an escape.
-    pub(super) fn string_state(&self, alts: &[StringAlt], state: State, chars: u32, word: u32) -> Option<State> {
+    pub(super) fn string_state(
+        &self,
+        alts: &[StringAlt],
+        active: u16,
+        state: State,
+        chars: u32,
+        word: u32,
+    ) -> Option<State> {
+        if !alts.iter().any(|alt| alt.tag < active) {
+            return None;
+        }
         match *alts {
             [] => None,
             [StringAlt { tag, state: lang, min, max }] => {
@@ -268,7 +278,8 @@ impl JsonAutomaton {
                 Some(State { id, a: chars, b: word, c: lang, ..state })
             }
             _ => {
-                let id = self.situations.intern(Situation::Strings { alts: alts.into() });
+                let active = if alts.iter().all(|alt| alt.tag < active) { u16::MAX } else { active };
+                let id = self.situations.intern(Situation::Strings { alts: alts.into(), active });
                 Some(State { id, a: chars, b: word, c: 0, ..state })
             }
         }

@@ -4,17 +4,18 @@ use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use formwork_grammar::{Applicator, Keywords, NodeKind, Type};
+use formwork_grammar::{Applicator, Keywords, NodeId, NodeKind, Type};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 
 use super::JsonAutomaton;
-use super::array::{ArrayAtom, ArrayGroup};
+use super::array::{ArrayAtom, ArrayGroup, Counted};
+use super::cover::{ArrayCover, ObjectCover};
 use super::form::{Form, FormId};
 use super::number::NumberAtom;
 use super::object::{ObjectAtom, ObjectGroup};
 use super::string::StringAtom;
-use crate::lang::Anchor;
+use crate::lang::{Anchor, Lang};
 
 /// The alternatives of a form for each type, each a plain conjunction (an *atom*, by id). A value satisfies the form where it
 /// satisfies one of those of its type.
@@ -27,11 +28,27 @@ pub(super) struct Typed {
     pub(super) strings: Vec<u32>,
     pub(super) arrays: Vec<u32>,
     pub(super) objects: Vec<u32>,
+    /// A limit left alternatives out: what is here is narrower than the form, so that its complement must not be used.
+    pub(super) cut: bool,
 }
+
+/// Whether atoms note which members and items the schema has evaluated: below `unevaluatedProperties` and `unevaluatedItems` only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Evaluated {
+    Ignored,
+    Noted,
+}
+
+/// Up to so many branches of an `anyOf`, every set of them that may hold together is an alternative where it matters which do.
+const MAX_BRANCH_SETS: usize = 8;
 
 impl JsonAutomaton {
     pub(super) fn typed(&self, form: FormId) -> Arc<Typed> {
-        self.typed.get_or(form, || {
+        self.typed_noting(form, Evaluated::Ignored)
+    }
+
+    pub(super) fn typed_noting(&self, form: FormId, evaluated: Evaluated) -> Arc<Typed> {
+        self.typed.get_or((form, evaluated), || {
             Arc::new(match self.forms.get(form.0) {
                 Form::False => Typed::default(),
                 Form::True => self.everything(),
@@ -39,20 +56,33 @@ impl JsonAutomaton {
                     serde_json::from_str(text).map_or_else(|_| Typed::default(), |value| self.typed_values(&[value]))
                 }
                 Form::And(parts) => {
-                    let mut parts = parts.iter();
-                    let first = parts.next().map_or_else(|| self.everything(), |p| (*self.typed(*p)).clone());
-                    parts.fold(first, |all, part| self.both(&all, &self.typed(*part)))
+                    // What excludes is taken from what is left at the end, where less of it matters.
+                    let (negated, plain): (Vec<FormId>, Vec<FormId>) =
+                        parts.iter().partition(|p| matches!(self.forms.get(p.0), Form::Not(_)));
+                    let mut plain = plain.into_iter();
+                    let first = plain
+                        .next()
+                        .map_or_else(|| self.everything(), |p| (*self.typed_noting(p, evaluated)).clone());
+                    let all = plain.fold(first, |all, part| self.both(&all, &self.typed_noting(part, evaluated)));
+                    negated.into_iter().fold(all, |all, part| match self.forms.get(part.0) {
+                        Form::Not(inner) => self.without_typed(all, &self.typed(*inner)),
+                        _ => all,
+                    })
                 }
+                Form::Or(parts) => parts
+                    .iter()
+                    .fold(Typed::default(), |any, part| self.either(any, &self.typed_noting(*part, evaluated))),
+                Form::Not(inner) => self.without_typed(self.everything(), &self.typed(*inner)),
                 Form::Node(node) => match &self.schema.node(*node).kind {
                     NodeKind::Always => self.everything(),
                     NodeKind::Never => Typed::default(),
-                    NodeKind::Keywords(keywords) => self.typed_keywords(keywords),
+                    NodeKind::Keywords(keywords) => self.typed_keywords(keywords, evaluated),
                 },
             })
         })
     }
 
-    fn everything(&self) -> Typed {
+    pub(super) fn everything(&self) -> Typed {
         Typed {
             null: true,
             booleans: 0b11,
@@ -60,35 +90,83 @@ impl JsonAutomaton {
             strings: vec![self.string_atoms.intern(StringAtom { lang: self.langs.any(), min: 0, max: None })],
             arrays: vec![self.array_atoms.intern(ArrayAtom::default())],
             objects: vec![self.object_atoms.intern(ObjectAtom::default())],
+            cut: false,
         }
     }
 
-    fn typed_keywords(&self, keywords: &Keywords) -> Typed {
-        let mut out = self.typed_assertions(keywords);
+    fn typed_keywords(&self, keywords: &Keywords, evaluated: Evaluated) -> Typed {
+        let asks = keywords.object.unevaluated.is_some() || keywords.array.unevaluated.is_some();
+        let noted = if asks { Evaluated::Noted } else { evaluated };
+        let mut out = self.typed_assertions(keywords, noted);
         for values in &keywords.values {
             out = self.both(&out, &self.typed_values(values));
         }
+        let typed = |node: NodeId| self.typed_noting(self.node_form(node), noted);
         for applicator in &keywords.applicators {
             match applicator {
-                Applicator::Properties => {}
-                Applicator::Ref(node) => out = self.both(&out, &self.typed(self.node_form(*node))),
-                Applicator::AllOf(nodes) => {
-                    for node in nodes {
-                        out = self.both(&out, &self.typed(self.node_form(*node)));
+                Applicator::Properties | Applicator::Not(_) => {}
+                Applicator::Ref(target) => out = self.both(&out, &typed(*target)),
+                Applicator::AllOf(nodes) => out = nodes.iter().fold(out, |all, node| self.both(&all, &typed(*node))),
+                Applicator::AnyOf(nodes) => out = self.both(&out, &self.any_branch(nodes, noted)),
+                Applicator::OneOf(nodes) => out = self.one_branch(&out, nodes, noted),
+                Applicator::If { condition, then, otherwise } => {
+                    let [condition, then, otherwise] =
+                        [Some(*condition), *then, *otherwise].map(|n| n.map(|n| self.node_form(n)));
+                    if let Some(condition) = condition {
+                        out = self.conditional(out, condition, then, otherwise, noted);
                     }
                 }
-                Applicator::AnyOf(nodes) => {
-                    let branches = nodes.iter().map(|node| self.typed(self.node_form(*node)));
-                    let any = branches.fold(Typed::default(), |all, branch| self.either(all, &branch));
-                    out = self.both(&out, &any);
+                Applicator::Dependent(schemas) => {
+                    for (key, node) in schemas {
+                        let has = self.has_key(self.text(key));
+                        out = self.conditional_typed(out, &has, Some(self.node_form(*node)), None, noted);
+                    }
                 }
             }
+        }
+        for (key, names) in &keywords.object.dependent_required {
+            let key = self.text(key);
+            for name in names {
+                // Not both: the key there, the name absent.
+                let fault = self.lacking(self.text(name), &[key]);
+                out = self.without_typed(out, &fault);
+            }
+        }
+        for applicator in &keywords.applicators {
+            if let Applicator::Not(target) = applicator {
+                out = self.without_typed(out, &self.typed(self.node_form(*target)));
+            }
+        }
+        if asks {
+            self.refuse_unevaluated(&mut out, keywords);
+        }
+        if asks && evaluated == Evaluated::Ignored {
+            self.forget_covers(&mut out);
         }
         out
     }
 
+    /// The objects that have a key.
+    fn has_key(&self, key: u32) -> Typed {
+        let atom = ObjectAtom { required: Box::from([key]), ..ObjectAtom::default() };
+        Typed { objects: vec![self.object_atoms.intern(atom)], ..Typed::default() }
+    }
+
+    /// The objects that have some keys but not another.
+    fn lacking(&self, absent: u32, present: &[u32]) -> Typed {
+        let group = ObjectGroup {
+            properties: Box::from([(absent, self.form(Form::False))]),
+            patterns: Box::default(),
+            additional: self.form(Form::True),
+        };
+        let groups = Box::from([self.object_groups.intern(group)]);
+        let mut objects = Vec::new();
+        self.keep_object(ObjectAtom { groups, required: present.into(), ..ObjectAtom::default() }, &mut objects);
+        Typed { objects, ..Typed::default() }
+    }
+
     /// The keywords that bear on one type each.
-    fn typed_assertions(&self, keywords: &Keywords) -> Typed {
+    fn typed_assertions(&self, keywords: &Keywords, evaluated: Evaluated) -> Typed {
         let types = keywords.types;
         let mut out = Typed {
             null: types.contains(Type::Null),
@@ -96,50 +174,119 @@ impl JsonAutomaton {
             ..Typed::default()
         };
         if types.contains(Type::Number) {
-            let rules = &keywords.number;
-            let (min, max) = (rules.min.as_ref().map(Into::into), rules.max.as_ref().map(Into::into));
-            let atom = NumberAtom { min, max, integer: types.integer_only() };
-            self.keep_number(atom, &mut out.numbers);
+            self.keep_number(NumberAtom::of_rules(&keywords.number, types.integer_only()), &mut out.numbers);
         }
         if types.contains(Type::String) {
             let rules = &keywords.string;
-            let lang = match &rules.pattern {
-                // Patterns without an automaton were refused when the root was compiled.
-                Some((regex, _)) => self.langs.regex(regex, Anchor::Search).unwrap_or_else(|_| self.langs.none()),
-                None => self.langs.any(),
-            };
+            let mut lang = self.langs.any();
+            // What has no automaton was refused when the root was compiled.
+            if let Some((regex, _)) = &rules.pattern {
+                lang = self.pattern_lang(regex);
+            }
+            if let Some((format, _)) = &rules.format {
+                lang = self.langs.and(lang, self.langs.format(*format).unwrap_or_else(|_| self.langs.none()));
+            }
             self.keep_string(StringAtom { lang, min: rules.min_length, max: rules.max_length }, &mut out.strings);
         }
         if types.contains(Type::Array) {
-            let rules = &keywords.array;
-            let group = ArrayGroup {
-                prefix: rules.prefix.iter().map(|n| self.node_form(*n)).collect(),
-                rest: rules.rest.map_or_else(|| self.form(Form::True), |n| self.node_form(n)),
-            };
-            let groups = if group.prefix.is_empty() && rules.rest.is_none() {
-                Box::default()
-            } else {
-                Box::from([self.array_groups.intern(group)])
-            };
-            let atom = ArrayAtom { groups, min: rules.min_items, max: rules.max_items };
-            self.keep_array(atom, &mut out.arrays);
+            self.keep_array(self.array_assertions(keywords, evaluated), &mut out.arrays);
         }
         if types.contains(Type::Object) {
-            let rules = &keywords.object;
-            let group = ObjectGroup {
-                properties: rules.properties.iter().map(|(k, n)| (self.text(k), self.node_form(*n))).collect(),
-                additional: rules.additional.map_or_else(|| self.form(Form::True), |n| self.node_form(n)),
-            };
-            let groups = if group.properties.is_empty() && rules.additional.is_none() {
-                Box::default()
-            } else {
-                Box::from([self.object_groups.intern(group)])
-            };
-            let mut required: Vec<u32> = rules.required.iter().map(|k| self.text(k)).collect();
-            required.sort_unstable();
-            out.objects.push(self.object_atoms.intern(ObjectAtom { groups, required: required.into() }));
+            self.keep_object(self.object_assertions(keywords, evaluated), &mut out.objects);
         }
         out
+    }
+
+    pub(super) fn pattern_lang(&self, regex: &formwork_grammar::Regex) -> Lang {
+        self.langs.regex(regex, Anchor::Search).unwrap_or_else(|_| self.langs.none())
+    }
+
+    fn array_assertions(&self, keywords: &Keywords, evaluated: Evaluated) -> ArrayAtom {
+        let rules = &keywords.array;
+        let group = ArrayGroup {
+            prefix: rules.prefix.iter().map(|n| self.node_form(*n)).collect(),
+            rest: rules.rest.map_or_else(|| self.form(Form::True), |n| self.node_form(n)),
+        };
+        let contains = rules.contains.iter().map(|contains| {
+            let form = self.node_form(contains.node);
+            Counted { form, from: 0, min: contains.min, max: contains.max }
+        });
+        let cover = (evaluated == Evaluated::Noted).then(|| {
+            let evaluating = rules.contains.iter().filter(|contains| contains.evaluates);
+            self.array_covers.intern(ArrayCover {
+                prefix: u32::try_from(rules.prefix.len()).unwrap_or(u32::MAX),
+                all: rules.rest.is_some(),
+                matching: evaluating.map(|contains| self.node_form(contains.node)).collect(),
+            })
+        });
+        ArrayAtom {
+            groups: self.array_group(group),
+            min: rules.min_items,
+            max: rules.max_items,
+            contains: contains.collect(),
+            unique: rules.unique,
+            repeats: false,
+            cover,
+        }
+    }
+
+    fn object_assertions(&self, keywords: &Keywords, evaluated: Evaluated) -> ObjectAtom {
+        let rules = &keywords.object;
+        let patterns: Box<[(Lang, FormId)]> =
+            rules.patterns.iter().map(|p| (self.pattern_lang(&p.regex), self.node_form(p.node))).collect();
+        let properties: Box<[(u32, FormId)]> =
+            rules.properties.iter().map(|(k, n)| (self.text(k), self.node_form(*n))).collect();
+        let cover = (evaluated == Evaluated::Noted).then(|| {
+            self.object_covers.intern(ObjectCover {
+                names: properties.iter().map(|(name, _)| *name).collect(),
+                patterns: patterns.iter().map(|(lang, _)| *lang).collect(),
+                all: rules.additional.is_some(),
+            })
+        });
+        let group = ObjectGroup {
+            properties,
+            patterns,
+            additional: rules.additional.map_or_else(|| self.form(Form::True), |n| self.node_form(n)),
+        };
+        let mut required: Vec<u32> = rules.required.iter().map(|k| self.text(k)).collect();
+        required.sort_unstable();
+        ObjectAtom {
+            groups: self.object_group(group),
+            required: required.into(),
+            names: rules.names.map(|node| self.strings_of(self.node_form(node))),
+            min: rules.min_properties,
+            max: rules.max_properties,
+            not: Box::default(),
+            cover,
+        }
+    }
+
+    /// The group as a list of one, or none where it says nothing.
+    pub(super) fn object_group(&self, group: ObjectGroup) -> Box<[u32]> {
+        if group.properties.is_empty() && group.patterns.is_empty() && self.is_true(group.additional) {
+            return Box::default();
+        }
+        Box::from([self.object_groups.intern(group)])
+    }
+
+    /// The group as a list of one, or none where it says nothing.
+    pub(super) fn array_group(&self, group: ArrayGroup) -> Box<[u32]> {
+        if group.prefix.is_empty() && self.is_true(group.rest) {
+            return Box::default();
+        }
+        Box::from([self.array_groups.intern(group)])
+    }
+
+    /// The strings of a form, as one language.
+    fn strings_of(&self, form: FormId) -> Lang {
+        self.typed(form).strings.iter().fold(self.langs.none(), |all, atom| {
+            let StringAtom { lang, min, max } = *self.string_atoms.get(*atom);
+            let window = self.langs.lengths(min, max).unwrap_or_else(|_| {
+                self.undecided.fetch_add(1, Ordering::Relaxed);
+                self.langs.none()
+            });
+            self.langs.or(all, self.langs.and(lang, window))
+        })
     }
 
     /// The values of `enum` or `const`: strings together as one finite language, the rest one by one.
@@ -163,16 +310,19 @@ impl JsonAutomaton {
                     };
                     let len = u32::try_from(items.len()).unwrap_or(u32::MAX);
                     let groups = Box::from([self.array_groups.intern(group)]);
-                    self.keep_array(ArrayAtom { groups, min: len, max: Some(len) }, &mut out.arrays);
+                    let atom = ArrayAtom { groups, min: len, max: Some(len), ..ArrayAtom::default() };
+                    self.keep_array(atom, &mut out.arrays);
                 }
                 Value::Object(members) => {
                     let properties: Box<[_]> =
                         members.iter().map(|(k, v)| (self.text(k), self.value_form(v))).collect();
                     let mut required: Vec<u32> = properties.iter().map(|(k, _)| *k).collect();
                     required.sort_unstable();
-                    let group = ObjectGroup { properties, additional: self.form(Form::False) };
+                    let group =
+                        ObjectGroup { properties, patterns: Box::default(), additional: self.form(Form::False) };
                     let groups = Box::from([self.object_groups.intern(group)]);
-                    out.objects.push(self.object_atoms.intern(ObjectAtom { groups, required: required.into() }));
+                    let atom = ObjectAtom { groups, required: required.into(), ..ObjectAtom::default() };
+                    self.keep_object(atom, &mut out.objects);
                 }
             }
         }
@@ -186,35 +336,83 @@ impl JsonAutomaton {
         out
     }
 
+    /// `anyOf`. Where it matters which branches hold, since they evaluate different members, each set of branches that may hold
+    /// together is an alternative; which of them hold besides only allows more, and is another set's alternative.
+    fn any_branch(&self, nodes: &[NodeId], evaluated: Evaluated) -> Typed {
+        let branches: Vec<Arc<Typed>> =
+            nodes.iter().map(|node| self.typed_noting(self.node_form(*node), evaluated)).collect();
+        let mut out = branches.iter().fold(Typed::default(), |all, branch| self.either(all, branch));
+        if evaluated == Evaluated::Ignored {
+            return out;
+        }
+        let covering: Vec<&Arc<Typed>> = branches.iter().filter(|branch| self.covers_something(branch)).collect();
+        if covering.len() > MAX_BRANCH_SETS {
+            self.undecided.fetch_add(1, Ordering::Relaxed);
+            out.cut = true;
+        }
+        let sets = covering.len().min(MAX_BRANCH_SETS);
+        for set in 1_u32..1 << sets {
+            if set.count_ones() < 2 {
+                continue;
+            }
+            let mut chosen = (0..sets).filter(|i| set >> i & 1 == 1).map(|i| covering[i]);
+            let Some(first) = chosen.next() else { continue };
+            let all = chosen.fold((**first).clone(), |all, branch| self.both(&all, branch));
+            out = self.either(out, &all);
+        }
+        out
+    }
+
+    /// `oneOf`: each branch, with the others excluded.
+    fn one_branch(&self, base: &Typed, nodes: &[NodeId], evaluated: Evaluated) -> Typed {
+        let branches: Vec<Arc<Typed>> =
+            nodes.iter().map(|node| self.typed_noting(self.node_form(*node), evaluated)).collect();
+        let plain: Vec<Arc<Typed>> = nodes.iter().map(|node| self.typed(self.node_form(*node))).collect();
+        let mut out = Typed::default();
+        for (i, branch) in branches.iter().enumerate() {
+            let mut only = self.both(base, branch);
+            for (j, other) in plain.iter().enumerate() {
+                if i != j {
+                    only = self.without_typed(only, other);
+                }
+            }
+            out = self.either(out, &only);
+        }
+        out
+    }
+
     /// Alternatives that hold where both forms do: every pair of atoms, met.
-    fn both(&self, a: &Typed, b: &Typed) -> Typed {
-        Typed {
+    pub(super) fn both(&self, a: &Typed, b: &Typed) -> Typed {
+        let mut cut = a.cut || b.cut;
+        let out = Typed {
             null: a.null && b.null,
             booleans: a.booleans & b.booleans,
-            numbers: self.pairs(&a.numbers, &b.numbers, |x, y, out| {
+            numbers: self.pairs(&a.numbers, &b.numbers, &mut cut, |x, y, out| {
                 if let Some(atom) = self.number_atoms.get(x).meet(self.number_atoms.get(y)) {
                     self.keep_number(atom, out);
                 }
             }),
-            strings: self.pairs(&a.strings, &b.strings, |x, y, out| {
+            strings: self.pairs(&a.strings, &b.strings, &mut cut, |x, y, out| {
                 let (x, y) = (self.string_atoms.get(x), self.string_atoms.get(y));
-                let max = match (x.max, y.max) {
-                    (Some(x), Some(y)) => Some(x.min(y)),
-                    (x, y) => x.or(y),
+                let atom = StringAtom {
+                    lang: self.langs.and(x.lang, y.lang),
+                    min: x.min.max(y.min),
+                    max: least(x.max, y.max),
                 };
-                let atom = StringAtom { lang: self.langs.and(x.lang, y.lang), min: x.min.max(y.min), max };
                 self.keep_string(atom, out);
             }),
-            arrays: self.pairs(&a.arrays, &b.arrays, |x, y, out| {
-                self.keep_array(self.array_atoms.get(x).meet(self.array_atoms.get(y)), out);
+            arrays: self.pairs(&a.arrays, &b.arrays, &mut cut, |x, y, out| {
+                self.keep_array(self.meet_arrays(self.array_atoms.get(x), self.array_atoms.get(y)), out);
             }),
-            objects: self.pairs(&a.objects, &b.objects, |x, y, out| {
-                out.push(self.object_atoms.intern(self.object_atoms.get(x).meet(self.object_atoms.get(y))));
+            objects: self.pairs(&a.objects, &b.objects, &mut cut, |x, y, out| {
+                self.keep_object(self.meet_objects(self.object_atoms.get(x), self.object_atoms.get(y)), out);
             }),
-        }
+            cut: false,
+        };
+        Typed { cut, ..out }
     }
 
-    fn pairs(&self, a: &[u32], b: &[u32], mut meet: impl FnMut(u32, u32, &mut Vec<u32>)) -> Vec<u32> {
+    fn pairs(&self, a: &[u32], b: &[u32], cut: &mut bool, mut meet: impl FnMut(u32, u32, &mut Vec<u32>)) -> Vec<u32> {
         let mut out = Vec::new();
         for &x in a {
             for &y in b {
@@ -225,6 +423,7 @@ impl JsonAutomaton {
                 }
             }
             if self.too_many(&mut out) {
+                *cut = true;
                 break;
             }
         }
@@ -247,9 +446,10 @@ impl JsonAutomaton {
         cut
     }
 
-    fn either(&self, mut a: Typed, b: &Typed) -> Typed {
+    pub(super) fn either(&self, mut a: Typed, b: &Typed) -> Typed {
         a.null |= b.null;
         a.booleans |= b.booleans;
+        a.cut |= b.cut;
         for (list, more) in [
             (&mut a.numbers, &b.numbers),
             (&mut a.strings, &b.strings),
@@ -258,28 +458,34 @@ impl JsonAutomaton {
         ] {
             list.extend(more);
             dedup(list);
-            self.too_many(list);
+            a.cut |= self.too_many(list);
         }
         a
     }
 
-    fn keep_number(&self, atom: NumberAtom, out: &mut Vec<u32>) {
+    pub(super) fn keep_number(&self, atom: NumberAtom, out: &mut Vec<u32>) {
         let id = self.number_atoms.intern(atom);
         if self.number_start_cost(id).is_some() {
             out.push(id);
         }
     }
 
-    fn keep_string(&self, atom: StringAtom, out: &mut Vec<u32>) {
+    pub(super) fn keep_string(&self, atom: StringAtom, out: &mut Vec<u32>) {
         let live = self.langs.start(atom.lang).is_some_and(|s| self.langs.can_finish(s, atom.min, atom.max));
         if live {
             out.push(self.string_atoms.intern(atom));
         }
     }
 
-    fn keep_array(&self, atom: ArrayAtom, out: &mut Vec<u32>) {
-        if atom.max.is_none_or(|max| atom.min <= max) {
+    pub(super) fn keep_array(&self, atom: ArrayAtom, out: &mut Vec<u32>) {
+        if !self.is_array_contradiction(&atom) {
             out.push(self.array_atoms.intern(atom));
+        }
+    }
+
+    pub(super) fn keep_object(&self, atom: ObjectAtom, out: &mut Vec<u32>) {
+        if !self.is_object_contradiction(&atom) {
+            out.push(self.object_atoms.intern(atom));
         }
     }
 
@@ -288,8 +494,16 @@ impl JsonAutomaton {
     }
 }
 
+/// The least of two bounds.
+pub(super) fn least(a: Option<u32>, b: Option<u32>) -> Option<u32> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
 /// Leaves out repeats and keeps the order.
-fn dedup<T: Copy + Eq + Hash>(list: &mut Vec<T>) {
+pub(super) fn dedup<T: Copy + Eq + Hash>(list: &mut Vec<T>) {
     let mut seen = FxHashSet::default();
     list.retain(|id| seen.insert(*id));
 }

@@ -21,8 +21,9 @@ impl JsonAutomaton {
 
     /// The tags of the forms that a literal satisfies.
     pub(super) fn goal_tags(&self, goal: u32, holds: impl Fn(&Typed) -> bool) -> Option<u32> {
-        let forms = &self.goal(goal).forms;
-        self.tags((0..).zip(forms).filter(|(_, form)| holds(&self.typed(**form))).map(|(tag, _)| tag))
+        let goal = self.goal(goal);
+        let satisfied = (0..).zip(&goal.forms).filter(|(_, form)| holds(&self.typed(**form)));
+        self.answer(satisfied.map(|(tag, _)| tag), goal.active)
     }
 
     pub(super) fn goal_numbers(&self, goal: u32) -> Vec<(u16, u32)> {
@@ -41,14 +42,14 @@ impl JsonAutomaton {
                 })
                 .collect()
         });
-        self.string_state(&alts, State { a: 0, b: 0, c: 0, ..state }, 0, 0)
+        self.string_state(&alts, self.goal(goal).active, State { a: 0, b: 0, c: 0, ..state }, 0, 0)
     }
 
     /// The situation after `{`.
     pub(super) fn object_opening(&self, goal: u32) -> Option<u32> {
         self.object_openings.get_or(goal, || {
             let atoms = self.goal_atoms(goal, |typed| &typed.objects);
-            self.open_object(&atoms, self.goal(goal).position).map(|s| self.situations.intern(s))
+            self.open_object(&atoms, self.goal(goal).position, self.goal(goal).active).map(|s| self.situations.intern(s))
         })
     }
 
@@ -56,13 +57,14 @@ impl JsonAutomaton {
     pub(super) fn array_opening(&self, goal: u32) -> Option<u32> {
         self.array_openings.get_or(goal, || {
             let atoms = self.goal_atoms(goal, |typed| &typed.arrays);
-            self.open_array(&atoms, self.goal(goal).position).map(|s| self.situations.intern(s))
+            self.open_array(&atoms, self.goal(goal).position, self.goal(goal).active).map(|s| self.situations.intern(s))
         })
     }
 
     /// The first byte of the shortest value that the goal allows, where that is a container.
     pub(super) fn value_witness_byte(&self, goal: u32) -> Option<u8> {
-        let form = self.goal(goal).forms.iter().copied().min_by_key(|form| self.cost(*form))?;
+        let active = usize::from(self.goal(goal).active);
+        let form = self.goal(goal).forms.iter().copied().take(active).min_by_key(|form| self.cost(*form))?;
         match self.cheapest_of(form)? {
             Cheapest::Array(_) => Some(b'['),
             Cheapest::Object(_) => Some(b'{'),

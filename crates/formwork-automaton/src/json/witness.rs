@@ -1,14 +1,19 @@
 //! Witnesses: a shortest text that completes a configuration, level by level from the top frame outwards.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::JsonAutomaton;
-use super::array::ArrayState;
+use super::array_plan::ArrayPlan;
 use super::form::FormId;
+use super::keys::KeyRef;
 use super::liveness::{Cheapest, NEVER};
-use super::object::{Member, OFF, ObjectState};
+use super::object::{Member, OFF};
+use super::object_plan::{Place, Plan};
 use super::situation::{Await, Situation, StringAlt};
 use super::space::{Gap, blanks};
-use crate::automaton::State;
-use crate::frames::{FrameId, Frames, KeySet};
+use crate::automaton::{State, Step};
+use crate::frames::{Frame, FrameId, Frames, KeySet};
 use crate::lang::LangState;
 
 /// Text to write, last first: values may nest as deep as the schema says, so they wait on a list and not on the call stack.
@@ -19,6 +24,8 @@ enum Task {
 
 /// How many known keys are looked at for the cheapest one.
 const KEYS_TRIED: usize = 64;
+/// How many beginnings of keys are looked at for one that is new.
+const KEYS_LOOKED_AT: usize = 10_000;
 
 impl JsonAutomaton {
     /// A shortest text that satisfies a form.
@@ -31,6 +38,19 @@ impl JsonAutomaton {
 
     /// A shortest text that completes a configuration.
     pub(super) fn complete(&self, seq: &Frames, state: State) -> Vec<u8> {
+        let mut out = Vec::new();
+        // Which counted forms an item satisfies shows only once it is written; then what is left is looked at anew.
+        let Some((mut seq, mut state)) = self.complete_counted(seq, state, &mut out) else {
+            return out;
+        };
+        while let Some((next, after)) = self.complete_counted(&seq, state, &mut out) {
+            (seq, state) = (next, after);
+        }
+        out
+    }
+
+    /// Completes the innermost item that is counted, or, where there is none, everything; then `None`.
+    fn complete_counted(&self, seq: &Frames, state: State, out: &mut Vec<u8>) -> Option<(Frames, State)> {
         let mut chain = Vec::new();
         let situation = self.situations.get(state.id);
         let key_frame = matches!(situation, Situation::Key { .. }).then_some(state.frame);
@@ -46,16 +66,34 @@ impl JsonAutomaton {
             let outer = outside.last().cloned().unwrap_or_default();
             outside.push(self.member_costs(frame.state, frame.count.saturating_add(1), &outer));
         }
+        let is_counted = |awaits: u32| match self.awaits.get(awaits) {
+            Await::Array { alts, .. } => alts.iter().any(|alt| !alt.bits.is_empty()),
+            Await::Object { .. } => false,
+        };
+        let stop = chain.iter().position(|frame| is_counted(frame.state));
         let depth = u32::try_from(chain.len()).unwrap_or(u32::MAX);
-        let mut out = Vec::new();
-        let mut tag =
-            self.complete_top(seq, state, key_frame, depth, outside.last().map_or(&[], Vec::as_slice), &mut out);
-        for (level, frame) in chain.iter().enumerate() {
+        let begin = out.len();
+        let mut tag = self.complete_top(seq, state, key_frame, depth, outside.last().map_or(&[], Vec::as_slice), out);
+        for (level, frame) in chain.iter().enumerate().take(stop.unwrap_or(usize::MAX)) {
             let outer = outside.get(chain.len() - 1 - level).map_or(&[][..], Vec::as_slice);
             let depth = frame.depth;
-            tag = self.after_member(frame.state, frame.count.saturating_add(1), tag, depth, outer, &mut out);
+            tag = self.after_member(seq, frame, tag, depth, outer, out);
         }
-        out
+        stop?;
+        let mut seq = seq.clone();
+        let mut at = state;
+        for &byte in &out[begin..] {
+            let Step::To(next) = self.step_byte(&mut seq, at, byte) else { return None };
+            at = next;
+        }
+        // A number ends with the byte after it.
+        if let Situation::Number { alts, active } = self.situations.get(at.id) {
+            let Step::To(next) = self.close(&mut seq, at.frame, self.answer(self.number_tags(alts), *active)) else {
+                return None;
+            };
+            at = next;
+        }
+        Some((seq, at))
     }
 
     /// The cost of the rest after a member, by the tag of the form that the member's value satisfies.
@@ -76,73 +114,104 @@ impl JsonAutomaton {
     fn rests(&self, awaits: u32, count: u32, outer: &[u32]) -> Vec<(u16, u16, u32, u32)> {
         let outer = |tag: u16| outer.get(usize::from(tag)).copied().unwrap_or(NEVER);
         match self.awaits.get(awaits) {
-            Await::Object { alts, machine, next, used } => {
-                let state = self.object_states.get(self.object_state(Box::default(), *machine, *next, used.clone()));
-                alts.iter()
-                    .map(|&(form, tag, atom)| (form, tag, atom, add(self.object_rest_cost(state, atom), outer(tag))))
+            Await::Object { alts, machine, next, used, count, .. } => {
+                let place = Place { machine: *machine, next: *next, used, count: *count };
+                let ways = alts.iter().flat_map(|alt| alt.ways.iter().map(|&(form, atom)| (form, alt.tag, atom)));
+                ways.filter(|(_, tag, _)| outer(*tag) != NEVER)
+                    .map(|(form, tag, atom)| (form, tag, atom, add(self.object_rest_cost(place, atom), outer(tag))))
                     .collect()
             }
-            Await::Array { alts, .. } => alts
-                .iter()
-                .filter(|(_, _, atom)| self.array_atoms.get(*atom).max.is_none_or(|max| count <= max))
-                .map(|&(form, tag, atom)| (form, tag, atom, add(self.array_rest_cost(atom, count), outer(tag))))
-                .collect(),
+            Await::Array { alts, index, .. } => {
+                let ways = alts.iter().flat_map(|alt| alt.ways.iter().map(|&(form, atom)| (form, alt.tag, atom)));
+                ways.filter(|(_, tag, atom)| {
+                    outer(*tag) != NEVER && self.array_atoms.get(*atom).max.is_none_or(|max| count <= max)
+                })
+                .map(|(form, tag, atom)| (form, tag, atom, add(self.array_rest_cost(atom, *index, count), outer(tag))))
+                .collect()
+            }
         }
     }
 
-    fn object_rest_cost(&self, state: &ObjectState, atom: u32) -> u32 {
-        let machine = self.machines.get(state.machine);
-        self.open_keys(state, atom).into_iter().fold(1, |sum, key| {
-            let text = machine.keys[key as usize];
-            let value = self.cost(self.member_form(atom, Some(text)));
-            add(add(sum, add(self.key_cost(text), 2)), value)
-        })
+    fn rest_plan(&self, place: Place<'_>, atom: u32) -> Option<Plan> {
+        self.object_plan(place, atom, &|form| self.cost(form))
     }
 
-    fn array_rest_cost(&self, atom: u32, count: u32) -> u32 {
-        self.needed_items(atom, count).into_iter().fold(1, |sum, (form, times)| {
-            let one = add(self.cost(form), 1);
-            add(sum, if one == NEVER { NEVER } else { one.saturating_mul(times).min(NEVER - 1) })
-        })
+    fn object_rest_cost(&self, place: Place<'_>, atom: u32) -> u32 {
+        self.rest_plan(place, atom).map_or(NEVER, |plan| add(plan.cost, 1))
+    }
+
+    fn array_rest_cost(&self, atom: u32, index: u32, count: u32) -> u32 {
+        self.array_plan(atom, index, count, &|form| self.cost(form)).map_or(NEVER, |plan| add(plan.cost, 1))
     }
 
     /// Writes the rest of the container after a member that ended with `form`; the tag that the container ends with.
-    fn after_member(&self, awaits: u32, count: u32, form: u16, depth: u32, outer: &[u32], out: &mut Vec<u8>) -> u16 {
+    fn after_member(
+        &self,
+        seq: &Frames,
+        frame: &Frame,
+        form: u16,
+        depth: u32,
+        outer: &[u32],
+        out: &mut Vec<u8>,
+    ) -> u16 {
+        let (awaits, count) = (frame.state, frame.count.saturating_add(1));
         let rests = self.rests(awaits, count, outer);
         let best = rests.iter().filter(|(f, ..)| *f == form).min_by_key(|(.., cost)| *cost);
         let Some(&(_, tag, atom, _)) = best else { return 0 };
         match self.awaits.get(awaits) {
-            Await::Object { machine, next, used, .. } => {
-                let state = self.object_states.get(self.object_state(Box::default(), *machine, *next, used.clone()));
-                self.write(self.object_rest(state, atom, depth, false), out);
+            Await::Object { machine, next, used, count, .. } => {
+                let place = Place { machine: *machine, next: *next, used, count: *count };
+                let plan = self.rest_plan(place, atom).unwrap_or_default();
+                self.write(self.object_rest(seq, place, &plan, frame.keys, depth, false), out);
             }
             Await::Array { index, position, .. } => {
-                let state = ArrayState { alts: Box::default(), index: *index, position: *position };
-                self.write(self.array_rest(&state, atom, count, depth, false), out);
+                let plan = self.array_plan(atom, *index, count, &|form| self.cost(form)).unwrap_or_default();
+                self.write(self.array_rest(*position, &plan, count, depth, false), out);
             }
         }
         tag
     }
 
-    /// What is left of an object: its open keys and the closing brace.
-    fn object_rest(&self, state: &ObjectState, atom: u32, depth: u32, comma_read: bool) -> Vec<Task> {
-        let machine = self.machines.get(state.machine);
+    /// What is left of an object: the planned members and the closing brace.
+    fn object_rest(
+        &self,
+        seq: &Frames,
+        place: Place<'_>,
+        plan: &Plan,
+        keys: KeySet,
+        depth: u32,
+        comma_read: bool,
+    ) -> Vec<Task> {
+        let machine = self.machines.get(place.machine);
         let mut tasks = Vec::new();
         let mut first = comma_read;
-        for key in self.open_keys(state, atom) {
-            let id = machine.keys[key as usize];
+        let mut fresh: Vec<Vec<u8>> = Vec::new();
+        for &(key, form) in &plan.members {
             let mut bytes = Vec::new();
             if !first {
                 bytes.push(b',');
                 self.blanks(Gap::Comma, depth, &mut bytes);
             }
             first = false;
-            quote(self.texts.get(id), &mut bytes);
+            let (name, matched) = match key {
+                KeyRef::Known(key) => (Some(&**self.texts.get(machine.keys[key as usize])), &[][..]),
+                KeyRef::Class(class) => (None, &*machine.classes[class as usize].matched),
+            };
+            match (name, key) {
+                (Some(name), _) => quote(name, &mut bytes),
+                (None, KeyRef::Class(class)) => {
+                    let is_new = |text: &[u8]| !seq.contains_key(keys, text) && !fresh.iter().any(|f| f == text);
+                    let text = self.fresh_key(machine.classes[class as usize].start, &[], &is_new).unwrap_or_default();
+                    quote(&String::from_utf8_lossy(&text), &mut bytes);
+                    fresh.push(text);
+                }
+                (None, KeyRef::Known(_)) => {}
+            }
             bytes.push(b':');
             self.blanks(Gap::Colon, depth, &mut bytes);
             tasks.push(Task::Bytes(bytes));
-            let position = self.positions.member(&self.schema, machine.position, Some(self.texts.get(id)));
-            tasks.push(Task::Value { form: self.member_form(atom, Some(id)), position, depth: depth + 1 });
+            let position = self.member_position(machine.position, name, matched);
+            tasks.push(Task::Value { form, position, depth: depth + 1 });
         }
         let mut end = Vec::new();
         self.blanks(Gap::Close, depth, &mut end);
@@ -151,18 +220,21 @@ impl JsonAutomaton {
         tasks
     }
 
-    /// What is left of an array of `count` items.
-    fn array_rest(&self, state: &ArrayState, atom: u32, count: u32, depth: u32, comma_read: bool) -> Vec<Task> {
-        let min = self.array_atoms.get(atom).min;
+    /// What is left of an array after `count` items.
+    fn array_rest(&self, position: u32, plan: &ArrayPlan, count: u32, depth: u32, comma_read: bool) -> Vec<Task> {
         let mut tasks = Vec::new();
-        for index in count..min {
-            if index > count || !comma_read {
-                let mut bytes = vec![b','];
-                self.blanks(Gap::Comma, depth, &mut bytes);
-                tasks.push(Task::Bytes(bytes));
+        let mut index = count;
+        for &(form, times) in &plan.items {
+            for _ in 0..times {
+                if index > count || !comma_read {
+                    let mut bytes = vec![b','];
+                    self.blanks(Gap::Comma, depth, &mut bytes);
+                    tasks.push(Task::Bytes(bytes));
+                }
+                let position = self.item_position(position, index);
+                tasks.push(Task::Value { form, position, depth: depth + 1 });
+                index += 1;
             }
-            let position = self.positions.item(&self.schema, state.position, index);
-            tasks.push(Task::Value { form: self.item_form(atom, index), position, depth: depth + 1 });
         }
         let mut end = Vec::new();
         self.blanks(Gap::Close, depth, &mut end);
@@ -202,23 +274,25 @@ impl JsonAutomaton {
             }
             Some(Cheapest::Array(atom)) => {
                 out.push(b'[');
-                if self.array_atoms.get(atom).min == 0 {
+                let plan = self.array_plan(atom, 0, 0, &|form| self.cost(form)).unwrap_or_default();
+                if plan.items.is_empty() {
                     out.push(b']');
                     return Vec::new();
                 }
                 self.blanks(Gap::Open, depth, out);
-                return self.array_rest(&ArrayState { alts: Box::default(), index: 0, position }, atom, 0, depth, true);
+                return self.array_rest(position, &plan, 0, depth, true);
             }
             Some(Cheapest::Object(atom)) => {
                 out.push(b'{');
-                if self.object_atoms.get(atom).required.is_empty() {
-                    out.push(b'}');
-                    return Vec::new();
+                if let Some(Situation::ObjectOpen { object }) = self.open_object(&[(0, atom)], position, u16::MAX) {
+                    let place = self.object_states.get(object).place();
+                    let plan = self.rest_plan(place, atom).unwrap_or_default();
+                    if !plan.members.is_empty() {
+                        self.blanks(Gap::Open, depth, out);
+                        return self.object_rest(&Frames::new(), place, &plan, KeySet::EMPTY, depth, true);
+                    }
                 }
-                self.blanks(Gap::Open, depth, out);
-                if let Some(Situation::ObjectOpen { object }) = self.open_object(&[(0, atom)], position) {
-                    return self.object_rest(self.object_states.get(object), atom, depth, true);
-                }
+                out.push(b'}');
             }
         }
         Vec::new()
@@ -257,14 +331,14 @@ impl JsonAutomaton {
                 self.complete_string(&alt, state, out);
                 *tag
             }
-            Situation::Strings { alts } => {
+            Situation::Strings { alts, .. } => {
                 let cost =
                     |alt: &&StringAlt| add(self.langs.shortest(LangState::from_id(alt.state)), outer_of(alt.tag));
                 let Some(best) = alts.iter().min_by_key(cost) else { return 0 };
                 self.complete_string(best, state, out);
                 best.tag
             }
-            Situation::Number { alts } => {
+            Situation::Number { alts, .. } => {
                 let cost = |(tag, track): &&(u16, u32)| add(self.number_cost(*track).unwrap_or(NEVER), outer_of(*tag));
                 let Some((tag, track)) = alts.iter().min_by_key(cost) else { return 0 };
                 out.extend(self.number_rest(*track).unwrap_or_default());
@@ -284,7 +358,8 @@ impl JsonAutomaton {
                 self.complete_key(seq, state, *object, keys, &typed, depth, outer, out)
             }
             Situation::Colon { goal, member } => {
-                self.complete_member(Member { goal: *goal, awaits: *member }, 0, depth, outer, out)
+                let keys = KeySet::from_word(state.c);
+                self.complete_member(seq, Member { goal: *goal, awaits: *member }, keys, depth, outer, out)
             }
             Situation::ArrayOpen { array } | Situation::ArrayNext { array } | Situation::ArrayComma { array } => {
                 self.complete_array(state, *array, depth, outer, out)
@@ -304,16 +379,21 @@ impl JsonAutomaton {
     }
 
     /// From the colon on: a member's value and the rest of its object.
-    fn complete_member(&self, member: Member, count: u32, depth: u32, outer: &[u32], out: &mut Vec<u8>) -> u16 {
+    fn complete_member(
+        &self,
+        seq: &Frames,
+        member: Member,
+        keys: KeySet,
+        depth: u32,
+        outer: &[u32],
+        out: &mut Vec<u8>,
+    ) -> u16 {
         out.push(b':');
         self.blanks(Gap::Colon, depth, out);
-        self.complete_from_value(member, count, depth, outer, out)
-    }
-
-    fn complete_from_value(&self, member: Member, count: u32, depth: u32, outer: &[u32], out: &mut Vec<u8>) -> u16 {
-        let inner = self.member_costs(member.awaits, count.saturating_add(1), outer);
+        let inner = self.member_costs(member.awaits, 1, outer);
         let form = self.write_goal(member.goal, depth + 1, &inner, out);
-        self.after_member(member.awaits, count.saturating_add(1), form, depth, outer, out)
+        let frame = Frame { parent: FrameId::NONE, state: member.awaits, count: 0, depth, keys };
+        self.after_member(seq, &frame, form, depth, outer, out)
     }
 
     fn member_cost(&self, member: Member, outer: &[u32]) -> u32 {
@@ -336,11 +416,16 @@ impl JsonAutomaton {
         let comma_read = matches!(situation, Situation::ObjectComma { .. });
         let opened = matches!(situation, Situation::ObjectOpen { .. });
         let this = self.object_states.get(object);
-        let cost = |(tag, atom): &&(u16, u32)| {
-            add(self.object_rest_cost(this, *atom), outer.get(usize::from(*tag)).copied().unwrap_or(NEVER))
-        };
-        let Some(&(tag, atom)) = this.alts.iter().min_by_key(cost) else { return 0 };
-        let open = !self.open_keys(this, atom).is_empty();
+        let place = this.place();
+        let plans = this.alts.iter().filter_map(|&(tag, atom)| {
+            let outer = outer.get(usize::from(tag)).copied().filter(|cost| *cost != NEVER)?;
+            let plan = self.rest_plan(place, atom)?;
+            Some((add(plan.cost, outer), tag, plan))
+        });
+        let plans: Vec<(u32, u16, Plan)> = plans.collect();
+        let Some((_, tag, plan)) = plans.iter().min_by_key(|(cost, ..)| *cost) else { return 0 };
+        let tag = *tag;
+        let open = !plan.members.is_empty();
         let indent = blanks(self.options.whitespace, Gap::Open, depth).len() > 0;
         // A comma, or an indent's line break after the brace, has promised a member; one before the closing brace has promised that.
         let promised = comma_read || (opened && indent && state.a > 0);
@@ -352,10 +437,10 @@ impl JsonAutomaton {
             return self.complete_key(seq, key, object, KeySet::from_word(state.c), &[], depth, outer, out);
         }
         if matches!(situation, Situation::ObjectNext { .. }) && indent && state.a > 0 {
-            let closing = this.alts.iter().filter(|(_, atom)| self.open_keys(this, *atom).is_empty());
+            let closing = plans.iter().filter(|(.., plan)| plan.members.is_empty());
             blanks(self.options.whitespace, Gap::Close, depth).write(state.a, out);
             out.push(b'}');
-            return closing.min_by_key(cost).map_or(0, |(tag, _)| *tag);
+            return closing.min_by_key(|(cost, ..)| *cost).map_or(0, |(_, tag, _)| *tag);
         }
         if !open {
             if !opened {
@@ -367,7 +452,8 @@ impl JsonAutomaton {
         if comma_read || opened {
             blanks(self.options.whitespace, if comma_read { Gap::Comma } else { Gap::Open }, depth).write(state.a, out);
         }
-        self.write(self.object_rest(this, atom, depth, comma_read || opened), out);
+        let keys = KeySet::from_word(state.c);
+        self.write(self.object_rest(seq, place, plan, keys, depth, comma_read || opened), out);
         tag
     }
 
@@ -403,13 +489,15 @@ impl JsonAutomaton {
         let known = machine
             .keys_below(node, ranks)
             .take(KEYS_TRIED)
-            .filter_map(|key| Some((key, self.object_member(object, Some(key))?)))
+            .filter_map(|key| Some((key, self.object_member(object, KeyRef::Known(key))?)))
             .min_by_key(|(key, member)| {
                 add(self.key_cost(machine.keys[*key as usize]), self.member_cost(*member, outer))
             });
         let unknown = other.and_then(|other| {
-            let text = self.fresh_key(seq, keys, other, &typed)?;
-            Some((text, self.object_member(object, None)?))
+            let is_new = |text: &[u8]| !seq.contains_key(keys, text);
+            let text = self.fresh_key(other, &typed, &is_new)?;
+            let class = self.class_of(machine, &[&typed, &*text].concat())?;
+            Some((text, self.object_member(object, KeyRef::Class(class))?))
         });
         let known_cost = known.map_or(NEVER, |(key, member)| {
             let rest =
@@ -433,22 +521,33 @@ impl JsonAutomaton {
             (None, None) => return 0,
         };
         out.push(b'"');
-        self.complete_member(member, 0, depth, outer, out)
+        self.complete_member(seq, member, keys, depth, outer, out)
     }
 
-    /// The rest of a key that is neither known nor used.
-    fn fresh_key(&self, seq: &Frames, keys: KeySet, other: LangState, typed: &[u8]) -> Option<Vec<u8>> {
-        let is_new = |rest: &[u8]| {
-            let end = rest.iter().try_fold(other, |s, b| self.langs.step(s, *b));
-            end.is_some_and(|s| self.langs.is_accepting(s)) && !seq.contains_key(keys, &[typed, rest].concat())
-        };
-        let shortest = self.langs.completion(other, 0, None)?;
-        if is_new(&shortest) {
+    /// The shortest rest of an unknown key that is new, by best-first search.
+    fn fresh_key(&self, start: LangState, typed: &[u8], is_new: &dyn Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
+        let shortest = self.langs.completion(start, 0, None)?;
+        if is_new(&[typed, &shortest].concat()) {
             return Some(shortest);
         }
-        // Numbered, the first that is new: there are more numbers than keys used.
-        let numbered = (0..=u32::MAX).map(|n| [&shortest[..], n.to_string().as_bytes()].concat());
-        numbered.take(seq.key_count() + 1_000).find(|rest| is_new(rest))
+        // Whole characters only, the plainest first: there are always enough of them but in small languages.
+        let mut open = BinaryHeap::from([(Reverse(self.langs.shortest(start)), Reverse(Vec::<u8>::new()), start.id())]);
+        for _ in 0..KEYS_LOOKED_AT {
+            let (_, Reverse(text), state) = open.pop()?;
+            let state = LangState::from_id(state);
+            if self.langs.is_accepting(state) && is_new(&[typed, &text].concat()) {
+                return Some(text);
+            }
+            for byte in 0..=u8::MAX {
+                if let Some(next) = self.langs.step(state, byte) {
+                    let mut longer = text.clone();
+                    longer.push(byte);
+                    let len = u32::try_from(longer.len()).unwrap_or(u32::MAX);
+                    open.push((Reverse(len.saturating_add(self.langs.shortest(next))), Reverse(longer), next.id()));
+                }
+            }
+        }
+        None
     }
 
     fn complete_array(&self, state: State, array: u32, depth: u32, outer: &[u32], out: &mut Vec<u8>) -> u16 {
@@ -457,35 +556,40 @@ impl JsonAutomaton {
         let opened = matches!(situation, Situation::ArrayOpen { .. });
         let count = state.c;
         let this = self.array_states.get(array);
-        let cost = |(tag, atom): &&(u16, u32)| {
-            add(self.array_rest_cost(*atom, count), outer.get(usize::from(*tag)).copied().unwrap_or(NEVER))
-        };
-        let Some(&(tag, atom)) = this.alts.iter().min_by_key(cost) else { return 0 };
-        let open = self.array_atoms.get(atom).min > count;
         let indent = blanks(self.options.whitespace, Gap::Open, depth).len() > 0;
-        if comma_read || (opened && indent && state.a > 0) {
-            blanks(self.options.whitespace, if comma_read { Gap::Comma } else { Gap::Open }, depth).write(state.a, out);
-            let Some(array) = self.array_with_room(array, count) else { return 0 };
-            return self.complete_from_value(self.array_member(array), count, depth, outer, out);
-        }
-        if !opened && indent && state.a > 0 {
-            let closing = this.alts.iter().filter(|(_, atom)| self.array_atoms.get(*atom).min <= count);
+        // A comma, or an indent's line break after the bracket, has promised an item; one before the closing bracket has promised
+        // that.
+        let promised = comma_read || (opened && indent && state.a > 0);
+        let plans = this.alts.iter().filter_map(|&(tag, atom)| {
+            let outer = outer.get(usize::from(tag)).copied().filter(|cost| *cost != NEVER)?;
+            let plan = if promised {
+                self.array_plan_on(atom, this.index, count)?
+            } else {
+                self.array_plan(atom, this.index, count, &|form| self.cost(form))?
+            };
+            Some((add(plan.cost, outer), tag, plan))
+        });
+        let plans: Vec<(u32, u16, ArrayPlan)> = plans.collect();
+        let closing = !opened && !comma_read && indent && state.a > 0;
+        let candidates = plans.iter().filter(|(.., plan)| !closing || plan.items.is_empty());
+        let Some((_, tag, plan)) = candidates.min_by_key(|(cost, ..)| *cost) else { return 0 };
+        if closing {
             blanks(self.options.whitespace, Gap::Close, depth).write(state.a, out);
             out.push(b']');
-            return closing.min_by_key(cost).map_or(0, |(tag, _)| *tag);
+            return *tag;
         }
-        if !open {
+        if plan.items.is_empty() {
             if !opened {
                 self.blanks(Gap::Close, depth, out);
             }
             out.push(b']');
-            return tag;
+            return *tag;
         }
-        if opened {
-            blanks(self.options.whitespace, Gap::Open, depth).write(state.a, out);
+        if comma_read || opened {
+            blanks(self.options.whitespace, if comma_read { Gap::Comma } else { Gap::Open }, depth).write(state.a, out);
         }
-        self.write(self.array_rest(this, atom, count, depth, opened), out);
-        tag
+        self.write(self.array_rest(this.position, plan, count, depth, comma_read || opened), out);
+        *tag
     }
 
     fn complete_string(&self, alt: &StringAlt, state: State, out: &mut Vec<u8>) {

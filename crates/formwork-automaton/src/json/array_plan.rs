@@ -1,0 +1,164 @@
+//! Whether an array can still be completed, and how: so many more items, each satisfying what is still owed.
+
+use std::sync::atomic::Ordering;
+
+use rustc_hash::FxHashSet;
+
+use super::JsonAutomaton;
+use super::form::FormId;
+use super::liveness::NEVER;
+
+/// What is still to be written of an array.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ArrayPlan {
+    /// Bytes of the items with a comma each.
+    pub(super) cost: u32,
+    /// Items in order, each form with how often.
+    pub(super) items: Vec<(FormId, u32)>,
+}
+
+/// Items that one search places at most, those that are alike counted once.
+const MAX_STEPS: u32 = 2_000;
+
+struct Search<'a> {
+    known: &'a dyn Fn(FormId) -> u32,
+    steps: u32,
+    /// One more item has to come.
+    more: bool,
+    failed: FxHashSet<(u32, u32, u32)>,
+}
+
+impl JsonAutomaton {
+    /// How to complete an array of what is left of an atom after `count` items; `index` is the count as far as items differ by
+    /// their place.
+    pub(super) fn array_plan(
+        &self,
+        atom: u32,
+        index: u32,
+        count: u32,
+        known: &dyn Fn(FormId) -> u32,
+    ) -> Option<ArrayPlan> {
+        self.array_plan_of(atom, index, count, false, known)
+    }
+
+    /// As [`array_plan`](Self::array_plan), with one more item at least.
+    pub(super) fn array_plan_on(&self, atom: u32, index: u32, count: u32) -> Option<ArrayPlan> {
+        self.array_plan_of(atom, index, count, true, &|form| self.cost(form))
+    }
+
+    fn array_plan_of(
+        &self,
+        atom: u32,
+        index: u32,
+        count: u32,
+        more: bool,
+        known: &dyn Fn(FormId) -> u32,
+    ) -> Option<ArrayPlan> {
+        let mut search = Search { known, steps: 0, more, failed: FxHashSet::default() };
+        let mut items = Vec::new();
+        let found = self.place_items(&mut search, atom, index, count, &mut items);
+        if search.steps > MAX_STEPS {
+            self.undecided.fetch_add(1, Ordering::Relaxed);
+        }
+        if !found {
+            return None;
+        }
+        let cost = items.iter().fold(0_u32, |sum, (form, times)| match (sum, known(*form)) {
+            (NEVER, _) | (_, NEVER) => NEVER,
+            (sum, one) => one.saturating_add(1).saturating_mul(*times).saturating_add(sum).min(NEVER - 1),
+        });
+        (cost != NEVER).then_some(ArrayPlan { cost, items })
+    }
+
+    fn place_items(
+        &self,
+        search: &mut Search<'_>,
+        atom: u32,
+        index: u32,
+        count: u32,
+        items: &mut Vec<(FormId, u32)>,
+    ) -> bool {
+        let (mut atom, mut index, mut count) = (atom, index, count);
+        let start = items.len();
+        loop {
+            search.steps += 1;
+            if self.may_end(atom, count) && !(search.more && items.is_empty()) {
+                return true;
+            }
+            let this = self.array_atoms.get(atom);
+            if search.steps > MAX_STEPS || this.max.is_some_and(|max| count >= max) {
+                items.truncate(start);
+                return false;
+            }
+            let own = self.item_form(atom, index);
+            let missing = this.min.saturating_sub(count).max(1);
+            if this.contains.is_empty() {
+                if (search.known)(own) == NEVER {
+                    items.truncate(start);
+                    return false;
+                }
+                // From the prefix on all items are alike.
+                let times = if index >= self.prefix_len(atom) { missing } else { 1 };
+                items.push((own, times));
+                (index, count) = (index.saturating_add(times), count.saturating_add(times));
+                continue;
+            }
+            let counted: Vec<(u32, FormId, bool)> = (0..)
+                .zip(&this.contains)
+                .filter(|(_, c)| c.from <= index)
+                .map(|(i, c)| (i, c.form, c.min > 0))
+                .collect();
+            if counted.is_empty() {
+                if (search.known)(own) == NEVER {
+                    items.truncate(start);
+                    return false;
+                }
+                items.push((own, 1));
+                (index, count) = (index.saturating_add(1), count.saturating_add(1));
+                continue;
+            }
+            let left = this.min.saturating_sub(count);
+            if !search.failed.insert((atom, index.min(self.prefix_len(atom)), left)) {
+                items.truncate(start);
+                return false;
+            }
+            // Each counted form is satisfied or not; those owed are satisfied first.
+            let bits = counted.len().min(8);
+            let mut sets: Vec<u32> = (0..1_u32 << bits).collect();
+            let owed = |set: &u32| (0..bits).filter(|b| set >> b & 1 == 1 && counted[*b].2).count();
+            let spare = |set: &u32| (0..bits).filter(|b| set >> b & 1 == 1 && !counted[*b].2).count();
+            sets.sort_by_key(|set| (std::cmp::Reverse(owed(set)), spare(set)));
+            for set in sets {
+                let satisfied = |i: u32| {
+                    counted.iter().take(bits).position(|(c, ..)| *c == i).is_some_and(|b| set >> b & 1 == 1)
+                };
+                let Some(after) = self.after_item(atom, &satisfied, &satisfied) else { continue };
+                let literals = (0..bits).map(|b| {
+                    let form = counted[b].1;
+                    if set >> b & 1 == 1 { form } else { self.not_form(form) }
+                });
+                let form = self.all_of([own].into_iter().chain(literals));
+                if (search.known)(form) == NEVER {
+                    continue;
+                }
+                let before = items.len();
+                items.push((form, 1));
+                if self.place_items(search, after, index.saturating_add(1), count.saturating_add(1), items) {
+                    return true;
+                }
+                items.truncate(before);
+            }
+            items.truncate(start);
+            return false;
+        }
+    }
+
+    /// The cost of an array from its start, given the costs of the forms it needs.
+    pub(super) fn array_cost_with(&self, atom: u32, known: &dyn Fn(FormId) -> u32) -> u32 {
+        self.array_plan(atom, 0, 0, known).map_or(NEVER, |plan| plan.cost.saturating_add(2).min(NEVER - 1))
+    }
+
+    pub(super) fn array_cost(&self, atom: u32) -> u32 {
+        self.array_cost_with(atom, &|form| self.cost(form))
+    }
+}

@@ -1,0 +1,317 @@
+//! Negation: what is left of alternatives when others are excluded, `if` and its kin.
+//!
+//! A type's complement is pushed down to its atoms. Strings, numbers and arrays have plain complements: other languages, other
+//! bounds, `contains` of what is not an item. The complement of an object's conditions may need "some other key whose value is not
+//! F", which has no plain form; an object atom therefore carries the atoms that it must not satisfy, and they are resolved as
+//! members come (see `object_plan.rs`).
+
+use std::sync::atomic::Ordering;
+
+use super::JsonAutomaton;
+use super::array::{ArrayAtom, ArrayGroup, Counted};
+use super::form::{Form, FormId};
+use super::object::{ObjectAtom, ObjectGroup};
+use super::string::StringAtom;
+use super::typed::{Evaluated, Typed, dedup, least};
+
+/// Conditions on objects become atoms to exclude, where so few of them say it.
+const MAX_EXCLUDED: usize = 64;
+
+impl JsonAutomaton {
+    /// What of `from` does not satisfy `what`.
+    pub(super) fn without_typed(&self, from: Typed, what: &Typed) -> Typed {
+        if what.cut {
+            // The complement of a language that was narrowed would be too wide.
+            self.undecided.fetch_add(1, Ordering::Relaxed);
+            return Typed { cut: true, ..Typed::default() };
+        }
+        let mut out = Typed { null: from.null && !what.null, booleans: from.booleans & !what.booleans, ..from };
+        for other in &what.numbers {
+            let complement = self.number_atoms.get(*other).complement();
+            let list = std::mem::take(&mut out.numbers);
+            for atom in list {
+                for other in &complement {
+                    if let Some(met) = self.number_atoms.get(atom).meet(other) {
+                        self.keep_number(met, &mut out.numbers);
+                    }
+                }
+            }
+            dedup(&mut out.numbers);
+            out.cut |= self.too_many(&mut out.numbers);
+        }
+        for other in &what.strings {
+            let StringAtom { lang, min, max } = *self.string_atoms.get(*other);
+            let any = StringAtom { lang: self.langs.any(), min: 0, max: None };
+            let mut complement = Vec::new();
+            if lang != self.langs.any() {
+                complement.push(StringAtom { lang: self.langs.not(lang), ..any });
+            }
+            if let Some(max) = min.checked_sub(1) {
+                complement.push(StringAtom { max: Some(max), ..any });
+            }
+            if let Some(max) = max {
+                complement.push(StringAtom { min: max.saturating_add(1), ..any });
+            }
+            let list = std::mem::take(&mut out.strings);
+            for atom in list {
+                let atom = *self.string_atoms.get(atom);
+                for other in &complement {
+                    let met = StringAtom {
+                        lang: self.langs.and(atom.lang, other.lang),
+                        min: atom.min.max(other.min),
+                        max: least(atom.max, other.max),
+                    };
+                    self.keep_string(met, &mut out.strings);
+                }
+            }
+            dedup(&mut out.strings);
+            out.cut |= self.too_many(&mut out.strings);
+        }
+        for other in &what.arrays {
+            let complement = self.array_complement(self.array_atoms.get(*other));
+            let list = std::mem::take(&mut out.arrays);
+            for atom in list {
+                for other in &complement {
+                    self.keep_array(self.meet_arrays(self.array_atoms.get(atom), other), &mut out.arrays);
+                }
+            }
+            dedup(&mut out.arrays);
+            out.cut |= self.too_many(&mut out.arrays);
+        }
+        for other in &what.objects {
+            let list = std::mem::take(&mut out.objects);
+            for atom in list {
+                self.exclude(atom, *other, &mut out.objects);
+            }
+            dedup(&mut out.objects);
+            out.cut |= self.too_many(&mut out.objects);
+        }
+        out
+    }
+
+    /// The alternatives of an object atom that don't satisfy another.
+    fn exclude(&self, atom: u32, other: u32, out: &mut Vec<u32>) {
+        let (this, that) = (self.object_atoms.get(atom), self.object_atoms.get(other));
+        let meet = self.meet_objects(this, that);
+        if self.is_object_contradiction(&meet) {
+            out.push(atom);
+            return;
+        }
+        if let Some(complement) = self.object_complement(that)
+            && let [] | [_] = complement.as_slice()
+        {
+            for other in &complement {
+                self.keep_object(self.meet_objects(this, other), out);
+            }
+            return;
+        }
+        let plain = self.object_atoms.intern(ObjectAtom { not: Box::default(), cover: None, ..that.clone() });
+        let not = super::array::join(&this.not, &[plain]);
+        self.keep_object(ObjectAtom { not, ..this.clone() }, out);
+        for not in &that.not {
+            self.keep_object(self.meet_objects(this, self.object_atoms.get(*not)), out);
+        }
+    }
+
+    /// The complement of an object atom as plain alternatives, where it has that form.
+    fn object_complement(&self, atom: &ObjectAtom) -> Option<Vec<ObjectAtom>> {
+        if atom.names.is_some() {
+            return None;
+        }
+        let mut out = Vec::new();
+        for key in &atom.required {
+            let group = ObjectGroup {
+                properties: Box::from([(*key, self.form(Form::False))]),
+                patterns: Box::default(),
+                additional: self.form(Form::True),
+            };
+            out.push(ObjectAtom { groups: self.object_group(group), ..ObjectAtom::default() });
+        }
+        for group in &atom.groups {
+            let group = self.object_groups.get(*group);
+            if !self.is_true(group.additional) || group.patterns.iter().any(|(_, form)| !self.is_true(*form)) {
+                return None;
+            }
+            for (key, form) in &group.properties {
+                let not = self.not_form(*form);
+                if matches!(self.forms.get(not.0), Form::False) {
+                    continue;
+                }
+                let group = ObjectGroup {
+                    properties: Box::from([(*key, not)]),
+                    patterns: Box::default(),
+                    additional: self.form(Form::True),
+                };
+                let required = Box::from([*key]);
+                out.push(ObjectAtom { groups: self.object_group(group), required, ..ObjectAtom::default() });
+            }
+        }
+        if let Some(max) = atom.min.checked_sub(1) {
+            out.push(ObjectAtom { max: Some(max), ..ObjectAtom::default() });
+        }
+        if let Some(max) = atom.max {
+            out.push(ObjectAtom { min: max.saturating_add(1), ..ObjectAtom::default() });
+        }
+        out.extend(atom.not.iter().map(|not| self.object_atoms.get(*not).clone()));
+        Some(out)
+    }
+
+    /// The complement of an array atom.
+    fn array_complement(&self, atom: &ArrayAtom) -> Vec<ArrayAtom> {
+        let mut out = Vec::new();
+        let anything = self.form(Form::True);
+        if let Some(max) = atom.min.checked_sub(1) {
+            out.push(ArrayAtom { max: Some(max), ..ArrayAtom::default() });
+        }
+        if let Some(max) = atom.max {
+            out.push(ArrayAtom { min: max.saturating_add(1), ..ArrayAtom::default() });
+        }
+        for group in &atom.groups {
+            let group = self.array_groups.get(*group);
+            for (index, form) in (0_u32..).zip(&group.prefix) {
+                if self.is_true(*form) {
+                    continue;
+                }
+                let prefix = (0..index).map(|_| anything).chain([self.not_form(*form)]).collect();
+                let groups = self.array_group(ArrayGroup { prefix, rest: anything });
+                out.push(ArrayAtom { groups, min: index + 1, ..ArrayAtom::default() });
+            }
+            if !self.is_true(group.rest) {
+                let from = u32::try_from(group.prefix.len()).unwrap_or(u32::MAX);
+                let some = Counted { form: self.not_form(group.rest), from, min: 1, max: None };
+                out.push(ArrayAtom { contains: Box::from([some]), ..ArrayAtom::default() });
+            }
+        }
+        for counted in &atom.contains {
+            match counted.min.checked_sub(1) {
+                // None: no item from there on.
+                Some(0) => {
+                    let prefix = (0..counted.from).map(|_| anything).collect();
+                    let groups = self.array_group(ArrayGroup { prefix, rest: self.not_form(counted.form) });
+                    out.push(ArrayAtom { groups, ..ArrayAtom::default() });
+                }
+                Some(max) => {
+                    let few = Counted { min: 0, max: Some(max), ..*counted };
+                    out.push(ArrayAtom { contains: Box::from([few]), ..ArrayAtom::default() });
+                }
+                None => {}
+            }
+            if let Some(max) = counted.max {
+                let many = Counted { min: max.saturating_add(1), max: None, ..*counted };
+                out.push(ArrayAtom { contains: Box::from([many]), ..ArrayAtom::default() });
+            }
+        }
+        if atom.unique {
+            out.push(ArrayAtom { repeats: true, ..ArrayAtom::default() });
+        }
+        if atom.repeats {
+            out.push(ArrayAtom { unique: true, ..ArrayAtom::default() });
+        }
+        out
+    }
+
+    /// `if`, `then` and `else` on top of alternatives.
+    pub(super) fn conditional(
+        &self,
+        base: Typed,
+        condition: FormId,
+        then: Option<FormId>,
+        otherwise: Option<FormId>,
+        evaluated: Evaluated,
+    ) -> Typed {
+        let condition = self.typed_noting(condition, evaluated);
+        self.conditional_typed(base, &condition, then, otherwise, evaluated)
+    }
+
+    /// The alternatives of `base` that satisfy `then` where they satisfy the condition, and `otherwise` where they don't.
+    pub(super) fn conditional_typed(
+        &self,
+        base: Typed,
+        condition: &Typed,
+        then: Option<FormId>,
+        otherwise: Option<FormId>,
+        evaluated: Evaluated,
+    ) -> Typed {
+        if condition.cut {
+            self.undecided.fetch_add(1, Ordering::Relaxed);
+            return Typed { cut: true, ..Typed::default() };
+        }
+        let faults =
+            if evaluated == Evaluated::Ignored { self.conditional_faults(condition, then, otherwise) } else { None };
+        // Where the faults can be excluded one by one, the alternatives of objects don't multiply.
+        let (rest, objects) = match faults {
+            Some(faults) => {
+                let objects = Typed { objects: base.objects.clone(), cut: base.cut, ..Typed::default() };
+                let objects = self.without_typed(objects, &Typed { objects: faults, ..Typed::default() });
+                (Typed { objects: Vec::new(), ..base }, objects)
+            }
+            None => (base, Typed::default()),
+        };
+        let branch = |typed: Typed, form: Option<FormId>| match form {
+            Some(form) => self.both(&typed, &self.typed_noting(form, evaluated)),
+            None => typed,
+        };
+        let holds = branch(self.both(&rest, condition), then);
+        let fails = branch(self.without_typed(rest, condition), otherwise);
+        let values = self.either(holds, &fails);
+        self.either(values, &objects)
+    }
+
+    /// The objects that a conditional forbids, as plain atoms: those with the condition and without `then`, and the reverse.
+    fn conditional_faults(
+        &self,
+        condition: &Typed,
+        then: Option<FormId>,
+        otherwise: Option<FormId>,
+    ) -> Option<Vec<u32>> {
+        let mut out = Vec::new();
+        if let Some(then) = then {
+            let holds: Vec<ObjectAtom> =
+                condition.objects.iter().map(|a| self.object_atoms.get(*a).clone()).collect();
+            if holds.iter().any(|atom| !atom.not.is_empty()) {
+                return None;
+            }
+            self.products(&holds, &self.complement_list(&self.typed(then).objects)?, &mut out)?;
+        }
+        if let Some(otherwise) = otherwise {
+            let fails = self.complement_list(&condition.objects)?;
+            self.products(&fails, &self.complement_list(&self.typed(otherwise).objects)?, &mut out)?;
+        }
+        Some(out)
+    }
+
+    fn products(&self, a: &[ObjectAtom], b: &[ObjectAtom], out: &mut Vec<u32>) -> Option<()> {
+        for x in a {
+            for y in b {
+                let met = self.meet_objects(x, y);
+                self.keep_object(ObjectAtom { cover: None, ..met }, out);
+                if out.len() > MAX_EXCLUDED {
+                    return None;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// The complement of alternatives of objects as plain atoms, where it has that form and is small.
+    fn complement_list(&self, atoms: &[u32]) -> Option<Vec<ObjectAtom>> {
+        let mut out = vec![ObjectAtom::default()];
+        for atom in atoms {
+            let complement = self.object_complement(self.object_atoms.get(*atom))?;
+            let mut next = Vec::new();
+            for x in &out {
+                for y in &complement {
+                    let met = self.meet_objects(x, y);
+                    if !self.is_object_contradiction(&met) {
+                        next.push(met);
+                    }
+                }
+            }
+            if next.len() > MAX_EXCLUDED {
+                return None;
+            }
+            out = next;
+        }
+        out.iter().all(|atom| atom.not.is_empty()).then_some(out)
+    }
+}

@@ -1,0 +1,184 @@
+//! What can be said of a form without looking inside containers: enough to see that most branches exclude each other.
+
+use std::sync::Arc;
+
+use formwork_grammar::{
+    Applicator, ArrayRules, Keywords, NodeKind, NumberRules, ObjectRules, StringRules, Type, TypeSet,
+};
+use rustc_hash::FxHashSet;
+use serde_json::Value;
+
+use super::JsonAutomaton;
+use super::equality::canonical;
+use super::form::{Form, FormId};
+
+/// A set of values that holds every value of a form, and perhaps more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sketch {
+    /// A bit for each type.
+    types: u8,
+    /// Where there are finitely many values: their canonical texts.
+    values: Option<Arc<FxHashSet<String>>>,
+}
+
+/// In-place subschemas that a sketch follows, one inside another.
+const DEPTH: u32 = 12;
+
+impl Sketch {
+    fn all() -> Self {
+        Self { types: 0b11_1111, values: None }
+    }
+
+    fn none() -> Self {
+        Self { types: 0, values: None }
+    }
+
+    /// Whether there is surely no value.
+    pub(super) fn is_empty(&self) -> bool {
+        self.types == 0 || self.values.as_ref().is_some_and(|values| values.is_empty())
+    }
+
+    fn of_values(values: &[Value]) -> Self {
+        let types = values.iter().fold(0, |types, value| types | 1 << type_of(value) as u8);
+        Self { types, values: Some(Arc::new(values.iter().map(canonical).collect())) }
+    }
+
+    fn meet(&self, other: &Self) -> Self {
+        let types = self.types & other.types;
+        let values = match (&self.values, &other.values) {
+            (Some(a), Some(b)) => Some(Arc::new(a.intersection(b).cloned().collect())),
+            (a, b) => a.as_ref().or(b.as_ref()).cloned(),
+        };
+        Self { types, values }
+    }
+
+    fn join(&self, other: &Self) -> Self {
+        if self.is_empty() {
+            return other.clone();
+        }
+        if other.is_empty() {
+            return self.clone();
+        }
+        let values = match (&self.values, &other.values) {
+            (Some(a), Some(b)) => Some(Arc::new(a.union(b).cloned().collect())),
+            _ => None,
+        };
+        Self { types: self.types | other.types, values }
+    }
+}
+
+fn type_of(value: &Value) -> Type {
+    match value {
+        Value::Null => Type::Null,
+        Value::Bool(_) => Type::Boolean,
+        Value::Number(_) => Type::Number,
+        Value::String(_) => Type::String,
+        Value::Array(_) => Type::Array,
+        Value::Object(_) => Type::Object,
+    }
+}
+
+impl JsonAutomaton {
+    /// A superset of a form's values; computed without splitting the form by type, so that it may be asked while that is done.
+    pub(super) fn sketch(&self, form: FormId) -> Sketch {
+        self.sketch_within(form, DEPTH)
+    }
+
+    fn sketch_within(&self, form: FormId, depth: u32) -> Sketch {
+        let Some(depth) = depth.checked_sub(1) else { return Sketch::all() };
+        match self.forms.get(form.0) {
+            Form::False => Sketch::none(),
+            Form::True => Sketch::all(),
+            Form::Value(text) => {
+                serde_json::from_str(text).map_or_else(|_| Sketch::none(), |value| Sketch::of_values(&[value]))
+            }
+            Form::Node(node) => match &self.schema.node(*node).kind {
+                NodeKind::Always => Sketch::all(),
+                NodeKind::Never => Sketch::none(),
+                NodeKind::Keywords(keywords) => self.sketch_keywords(keywords, depth),
+            },
+            Form::And(parts) => {
+                let all = parts.iter().fold(Sketch::all(), |all, part| all.meet(&self.sketch_within(*part, depth)));
+                parts.iter().fold(all, |all, part| match self.forms.get(part.0) {
+                    Form::Not(inner) => self.without(all, *inner),
+                    _ => all,
+                })
+            }
+            Form::Or(parts) => {
+                parts.iter().fold(Sketch::none(), |all, part| all.join(&self.sketch_within(*part, depth)))
+            }
+            Form::Not(inner) => self.without(Sketch::all(), *inner),
+        }
+    }
+
+    /// Leaves out the values of a form that is nothing but a list of values, or a type.
+    fn without(&self, sketch: Sketch, form: FormId) -> Sketch {
+        let excluded = match self.forms.get(form.0) {
+            Form::Value(text) => match serde_json::from_str(text) {
+                Ok(value) => Sketch::of_values(&[value]),
+                Err(_) => return sketch,
+            },
+            Form::Node(node) => match &self.schema.node(*node).kind {
+                NodeKind::Keywords(keywords) => match plain_values(keywords) {
+                    Some(values) => Sketch::of_values(values),
+                    None if is_only_types(keywords) => {
+                        let types = Type::ALL.into_iter().filter(|t| !keywords.types.contains(*t));
+                        let types = types.fold(0, |types, t| types | 1 << t as u8);
+                        return Sketch { types: sketch.types & types, ..sketch };
+                    }
+                    None => return sketch,
+                },
+                NodeKind::Always | NodeKind::Never => return sketch,
+            },
+            _ => return sketch,
+        };
+        match (&sketch.values, &excluded.values) {
+            (Some(values), Some(excluded)) => {
+                Sketch { values: Some(Arc::new(values.difference(excluded).cloned().collect())), ..sketch }
+            }
+            _ => sketch,
+        }
+    }
+
+    fn sketch_keywords(&self, keywords: &Keywords, depth: u32) -> Sketch {
+        let types = Type::ALL.into_iter().filter(|t| keywords.types.contains(*t));
+        let mut out = Sketch { types: types.fold(0, |types, t| types | 1 << t as u8), values: None };
+        for values in &keywords.values {
+            out = out.meet(&Sketch::of_values(values));
+        }
+        let node = |node| self.sketch_within(self.node_form(node), depth);
+        for applicator in &keywords.applicators {
+            match applicator {
+                Applicator::Ref(target) => out = out.meet(&node(*target)),
+                Applicator::AllOf(nodes) => out = nodes.iter().fold(out, |all, n| all.meet(&node(*n))),
+                Applicator::AnyOf(nodes) | Applicator::OneOf(nodes) => {
+                    out = out.meet(&nodes.iter().fold(Sketch::none(), |all, n| all.join(&node(*n))));
+                }
+                Applicator::Not(target) => out = self.without(out, self.node_form(*target)),
+                Applicator::Properties | Applicator::If { .. } | Applicator::Dependent(_) => {}
+            }
+        }
+        out
+    }
+}
+
+/// The values of a subschema that is an `enum` or a `const` and nothing else.
+fn plain_values(keywords: &Keywords) -> Option<&[Value]> {
+    match keywords.values.as_slice() {
+        [values] if keywords.types == TypeSet::ALL && has_no_rules(keywords) => Some(values),
+        _ => None,
+    }
+}
+
+/// Whether a subschema is a `type` and nothing else. Integers are no type of their own here.
+fn is_only_types(keywords: &Keywords) -> bool {
+    !keywords.types.integer_only() && keywords.values.is_empty() && has_no_rules(keywords)
+}
+
+fn has_no_rules(keywords: &Keywords) -> bool {
+    keywords.applicators.is_empty()
+        && keywords.number == NumberRules::default()
+        && keywords.string == StringRules::default()
+        && keywords.array == ArrayRules::default()
+        && keywords.object == ObjectRules::default()
+}
