@@ -6,6 +6,7 @@ mod compile;
 mod count;
 mod derive;
 mod error;
+mod format;
 mod formula;
 mod lengths;
 mod literals;
@@ -23,7 +24,8 @@ mod utf8;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use formwork_grammar::Regex;
+use formwork_grammar::{Regex, StringFormat};
+use rustc_hash::FxHashMap;
 
 use compile::Frame;
 use count::CountMemo;
@@ -110,6 +112,7 @@ pub struct Langs {
     store: Mutex<Store>,
     lengths: Mutex<LengthMemo>,
     counts: Mutex<CountMemo>,
+    formats: Mutex<FxHashMap<StringFormat, Lang>>,
     undecided: AtomicU64,
 }
 
@@ -123,6 +126,7 @@ impl Langs {
             store: Mutex::new(Store::new(alphabet, limits)),
             lengths: Mutex::default(),
             counts: Mutex::default(),
+            formats: Mutex::default(),
             undecided: AtomicU64::new(0),
         }
     }

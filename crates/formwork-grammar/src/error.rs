@@ -45,8 +45,8 @@ enum Kind {
     UnsupportedKeyword { place: Place, keyword: String, reason: String },
     #[error("the pattern {place} can't be used: {reason}")]
     Pattern { place: Place, reason: String, code: &'static str },
-    #[error("`$ref` {place} points to {target:?}, {reason}")]
-    UnresolvedReference { place: Place, target: String, reason: String },
+    #[error("`{keyword}` {place} points to {target:?}, {reason}")]
+    UnresolvedReference { place: Place, keyword: String, target: String, reason: String },
     #[error("the references {cycle} lead back to themselves without reading anything, so they mean nothing")]
     ReferenceCycle { place: Place, cycle: String },
     #[error("the schema {place} exceeds the limit `{limit}` ({value})")]
@@ -97,10 +97,19 @@ impl Error {
                 Some("remove the keyword, or set `lenient` to leave it to the validation of the result")
             }
             Kind::UnresolvedReference { .. } => {
-                Some("references are resolved inside the schema only: put the target under `$defs`")
+                Some("put the target under `$defs`, or supply its document in `documents`; nothing is fetched")
             }
             Kind::Limit { .. } => Some("raise the limit in `limits`, or simplify the schema"),
             _ => None,
+        }
+    }
+
+    /// Whether the schema is right but can't be enforced, so that validation can take over.
+    pub(crate) fn is_beyond_reach(&self) -> bool {
+        match &*self.0 {
+            Kind::UnsupportedKeyword { .. } => true,
+            Kind::Pattern { code, .. } => *code != "regex_syntax",
+            _ => false,
         }
     }
 
@@ -135,16 +144,17 @@ impl Error {
         Self(Box::new(Kind::Pattern { place: Place::Pointer(pointer.to_owned()), reason, code }))
     }
 
-    pub(crate) fn unresolved(pointer: &str, target: &str, reason: &str) -> Self {
+    pub(crate) fn unresolved(pointer: &str, keyword: &str, target: &str, reason: &str) -> Self {
         Self(Box::new(Kind::UnresolvedReference {
             place: Place::Pointer(pointer.to_owned()),
+            keyword: keyword.to_owned(),
             target: target.to_owned(),
             reason: reason.to_owned(),
         }))
     }
 
     pub(crate) fn cycle(pointers: &[&str]) -> Self {
-        let named: Vec<String> = pointers.iter().map(|p| format!("#{p}")).collect();
+        let named: Vec<String> = pointers.iter().map(|p| shown(p)).collect();
         Self(Box::new(Kind::ReferenceCycle {
             place: Place::Pointer(pointers.first().copied().unwrap_or_default().to_owned()),
             cycle: named.join(" → "),
@@ -154,6 +164,12 @@ impl Error {
     pub(crate) fn limit(pointer: &str, limit: &'static str, value: u64) -> Self {
         Self(Box::new(Kind::Limit { place: Place::Pointer(pointer.to_owned()), limit, value }))
     }
+}
+
+/// A pointer as a reference to it is written; one in another document has that document's URI before it.
+fn shown(pointer: &str) -> String {
+    let own = pointer.is_empty() || pointer.starts_with('/');
+    if own { format!("#{pointer}") } else { pointer.to_owned() }
 }
 
 impl fmt::Display for Error {

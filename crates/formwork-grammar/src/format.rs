@@ -69,4 +69,96 @@ impl StringFormat {
             _ => return None,
         })
     }
+
+    /// All formats, in the order of their declaration.
+    pub const ALL: [Self; 19] = [
+        Self::DateTime,
+        Self::Date,
+        Self::Time,
+        Self::Duration,
+        Self::Email,
+        Self::IdnEmail,
+        Self::Hostname,
+        Self::IdnHostname,
+        Self::Ipv4,
+        Self::Ipv6,
+        Self::Uri,
+        Self::UriReference,
+        Self::Iri,
+        Self::IriReference,
+        Self::UriTemplate,
+        Self::Uuid,
+        Self::JsonPointer,
+        Self::RelativeJsonPointer,
+        Self::Regex,
+    ];
+
+    /// The name that schemas give it.
+    ///
+    /// ```
+    /// use formwork_grammar::StringFormat;
+    /// assert_eq!(StringFormat::UriReference.name(), "uri-reference");
+    /// ```
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::DateTime => "date-time",
+            Self::Date => "date",
+            Self::Time => "time",
+            Self::Duration => "duration",
+            Self::Email => "email",
+            Self::IdnEmail => "idn-email",
+            Self::Hostname => "hostname",
+            Self::IdnHostname => "idn-hostname",
+            Self::Ipv4 => "ipv4",
+            Self::Ipv6 => "ipv6",
+            Self::Uri => "uri",
+            Self::UriReference => "uri-reference",
+            Self::Iri => "iri",
+            Self::IriReference => "iri-reference",
+            Self::UriTemplate => "uri-template",
+            Self::Uuid => "uuid",
+            Self::JsonPointer => "json-pointer",
+            Self::RelativeJsonPointer => "relative-json-pointer",
+            Self::Regex => "regex",
+        }
+    }
+
+    /// Which of the format's texts its automaton leaves out; `None` where it has all of them.
+    ///
+    /// What is left out is never produced, but it is of the format nevertheless: the automaton's complement is not that of
+    /// the format.
+    pub const fn narrowed(self) -> Option<&'static str> {
+        match self {
+            Self::Email | Self::Hostname => {
+                Some("labels with hyphens in third and fourth place (`xn--…`), whose Punycode can't be checked")
+            }
+            Self::IdnHostname => Some(
+                "labels of Punycode (`xn--…`), labels beyond ASCII that might be longer than 63 octets in Punycode, and \
+                 scripts other than Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic, Devanagari, Thai, Hangul, \
+                 Kana and Han",
+            ),
+            Self::IdnEmail => Some(
+                "domains that `idn-hostname` leaves out, and parts beyond ASCII that might be longer than SMTP's octets",
+            ),
+            Self::RelativeJsonPointer => Some("index manipulation (`0+1`, `0-1`)"),
+            Self::UriTemplate => Some("expressions with an operator that RFC 6570 reserves (`=`, `,`, `!`, `@`, `|`)"),
+            Self::Regex => Some(
+                "groups nested more than four deep, back-references, a second named group, `\\u{…}`, repeat bounds above 9999 \
+                 or close together above 99, and ranges in a class whose ends are both beyond ASCII or written with escapes \
+                 (but for common alphabets and `\\uXXXX-\\uYYYY` whose first digits differ)",
+            ),
+            Self::DateTime
+            | Self::Date
+            | Self::Time
+            | Self::Duration
+            | Self::Ipv4
+            | Self::Ipv6
+            | Self::Uri
+            | Self::UriReference
+            | Self::Iri
+            | Self::IriReference
+            | Self::Uuid
+            | Self::JsonPointer => None,
+        }
+    }
 }

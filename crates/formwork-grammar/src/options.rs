@@ -1,5 +1,7 @@
 //! The options of a JSON Schema constraint: what texts of a valid value may be written.
 
+use serde_json::Value;
+
 /// How a schema is read and how its values may be spelled.
 ///
 /// ```
@@ -24,6 +26,8 @@ pub struct SchemaOptions {
     pub numbers: Numbers,
     /// Leaves keywords that can't be enforced to the validation of the result, and lists them, instead of refusing the schema.
     pub lenient: bool,
+    /// Documents that references may lead to, each with the URI it is found at.
+    pub documents: Vec<(String, Value)>,
     /// Bounds on what a schema may cost.
     pub limits: Limits,
 }
@@ -78,6 +82,19 @@ impl SchemaOptions {
         self
     }
 
+    /// Adds a document that references may lead to. The drafts' metaschemas need not be added.
+    ///
+    /// ```
+    /// use formwork_grammar::{SchemaOptions, parse_schema};
+    /// let options = SchemaOptions::default().document("https://example.com/name", serde_json::json!({"type": "string"}));
+    /// assert!(parse_schema(r#"{"$ref": "https://example.com/name"}"#, &options).is_ok());
+    /// ```
+    #[must_use]
+    pub fn document(mut self, uri: impl Into<String>, document: Value) -> Self {
+        self.documents.push((uri.into(), document));
+        self
+    }
+
     /// Sets the bounds on what a schema may cost.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -102,30 +119,42 @@ pub enum Draft {
 }
 
 impl Draft {
+    /// Every draft, oldest first.
+    pub const ALL: [Self; 5] = [Self::Draft4, Self::Draft6, Self::Draft7, Self::Draft201909, Self::Draft202012];
+
+    /// The name, as options spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Draft4 => "4",
+            Self::Draft6 => "6",
+            Self::Draft7 => "7",
+            Self::Draft201909 => "2019-09",
+            Self::Draft202012 => "2020-12",
+        }
+    }
+
+    /// Where its metaschemas stand below `json-schema.org`.
+    pub(crate) fn folder(self) -> &'static str {
+        match self {
+            Self::Draft4 => "draft-04/",
+            Self::Draft6 => "draft-06/",
+            Self::Draft7 => "draft-07/",
+            Self::Draft201909 => "draft/2019-09/",
+            Self::Draft202012 => "draft/2020-12/",
+        }
+    }
+
     /// The draft of a name as options spell it: `4`, `6`, `7`, `2019-09`, `2020-12`.
     pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "4" => Self::Draft4,
-            "6" => Self::Draft6,
-            "7" => Self::Draft7,
-            "2019-09" => Self::Draft201909,
-            "2020-12" => Self::Draft202012,
-            _ => return None,
-        })
+        Self::ALL.into_iter().find(|draft| draft.name() == name)
     }
 
     /// The draft that a `$schema` URI names.
     pub fn from_uri(uri: &str) -> Option<Self> {
         let uri = uri.trim_end_matches('#').trim_end_matches('/');
         let path = uri.strip_prefix("http://").or_else(|| uri.strip_prefix("https://"))?;
-        Some(match path {
-            "json-schema.org/draft-04/schema" => Self::Draft4,
-            "json-schema.org/draft-06/schema" => Self::Draft6,
-            "json-schema.org/draft-07/schema" => Self::Draft7,
-            "json-schema.org/draft/2019-09/schema" => Self::Draft201909,
-            "json-schema.org/draft/2020-12/schema" => Self::Draft202012,
-            _ => return None,
-        })
+        let path = path.strip_prefix("json-schema.org/")?;
+        Self::ALL.into_iter().find(|draft| path.strip_prefix(draft.folder()) == Some("schema"))
     }
 }
 

@@ -1,8 +1,13 @@
 //! JSON Schema text → a checked [`Schema`].
 
+mod cycles;
 mod ir;
 mod keywords;
+mod known;
 mod references;
+mod registry;
+mod uri;
+mod values;
 
 pub use ir::{
     Applicator, ArrayRules, Bound, Contains, Keywords, Narrowed, Node, NodeId, NodeKind, NumberRules, ObjectRules,
@@ -14,6 +19,10 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::options::{Draft, SchemaOptions};
+use known::{Known, Vocabularies};
+use references::{ScopeId, Scopes};
+use registry::{Dialect, Registry, ResourceId};
+use values::At;
 
 /// Reads a schema from its JSON text.
 ///
@@ -38,57 +47,110 @@ pub fn parse_schema(text: &str, options: &SchemaOptions) -> Result<Schema, Error
 /// As [`parse_schema`], but for the text.
 pub fn schema_from_value(value: &Value, options: &SchemaOptions) -> Result<Schema, Error> {
     let mut parser = Parser::new(value, options)?;
-    let root = parser.node("", value)?;
-    while let Some((pointer, node)) = parser.pending.pop() {
-        let Some(value) = value.pointer(&pointer) else { continue };
-        let kind = parser.kind(&pointer, value)?;
-        parser.nodes[node.index()].kind = kind;
+    let root = parser.root(value)?;
+    while let Some(pending) = parser.pending.pop() {
+        parser.read(pending)?;
     }
-    let schema = Schema { nodes: parser.nodes, root, relaxed: parser.relaxed, narrowed: Vec::new(), warnings: parser.warnings };
-    references::refuse_cycles(&schema)?;
+    let schema =
+        Schema { nodes: parser.nodes, root, relaxed: parser.relaxed, narrowed: Vec::new(), warnings: parser.warnings };
+    cycles::refuse(&schema)?;
     Ok(schema)
 }
 
-/// Reads subschemas, each pointer once; those met but not read yet are pending, so that depth costs no stack.
+/// Bytes of all pointers together: each subschema has one, and a long name above many would multiply.
+const MAX_POINTER_BYTES: usize = 64 << 20;
+
+/// Reads subschemas, each once in a dynamic scope; those met but not read yet are pending, so that depth costs no stack.
 struct Parser<'a> {
-    root: &'a Value,
-    root_id: Option<&'a str>,
-    draft: Draft,
     options: &'a SchemaOptions,
+    registry: Registry<'a>,
+    scopes: Scopes<'a>,
     nodes: Vec<Node>,
-    by_pointer: FxHashMap<String, NodeId>,
-    pending: Vec<(String, NodeId)>,
+    /// By address: the documents stay where they are.
+    known: FxHashMap<(*const Value, ScopeId), NodeId>,
+    pending: Vec<Pending<'a>>,
+    pointer_bytes: usize,
     relaxed: Vec<Relaxed>,
     warnings: Vec<Warning>,
 }
 
+struct Pending<'a> {
+    value: &'a Value,
+    resource: ResourceId,
+    scope: ScopeId,
+    node: NodeId,
+}
+
+/// The subschema that is being read.
+struct Site {
+    pointer: String,
+    resource: ResourceId,
+    scope: ScopeId,
+    draft: Draft,
+    vocabularies: Vocabularies,
+}
+
+impl Site {
+    fn at<'s>(&'s self, keyword: &'s str) -> At<'s> {
+        At { schema: &self.pointer, keyword, member: None }
+    }
+
+    /// Whether the schema's draft and metaschema have a keyword.
+    fn has(&self, keyword: &str) -> bool {
+        Known::named(keyword)
+            .is_some_and(|known| known.is_in(self.draft) && self.vocabularies.contains(known.vocabulary))
+    }
+}
+
 impl<'a> Parser<'a> {
     fn new(root: &'a Value, options: &'a SchemaOptions) -> Result<Self, Error> {
-        let declared = match root.get("$schema") {
-            None => None,
-            Some(Value::String(uri)) => Draft::from_uri(uri),
-            Some(_) => return Err(Error::invalid("/$schema", "$schema", "it must be a string, the draft's URI")),
-        };
-        let draft = options.draft.or(declared).unwrap_or(Draft::Draft202012);
-        let id_keyword = if draft == Draft::Draft4 { "id" } else { "$id" };
         Ok(Self {
-            root,
-            root_id: root.get(id_keyword).and_then(Value::as_str),
-            draft,
             options,
+            registry: Registry::new(root, options)?,
+            scopes: Scopes::new(),
             nodes: Vec::new(),
-            by_pointer: FxHashMap::default(),
+            known: FxHashMap::default(),
             pending: Vec::new(),
+            pointer_bytes: 0,
             relaxed: Vec::new(),
             warnings: Vec::new(),
         })
     }
 
-    /// The node of the subschema at `pointer`, read now or later.
-    fn node(&mut self, pointer: &str, value: &Value) -> Result<NodeId, Error> {
-        if let Some(&id) = self.by_pointer.get(pointer) {
+    fn root(&mut self, value: &'a Value) -> Result<NodeId, Error> {
+        let resource = self.registry.root();
+        self.node(value, resource, Scopes::OUTSIDE, |_| String::new())
+    }
+
+    fn read(&mut self, Pending { value, resource, scope, node }: Pending<'a>) -> Result<(), Error> {
+        let pointer = std::mem::take(&mut self.nodes[node.index()].pointer);
+        let Dialect { draft, vocabularies } = self.registry.resource(resource).dialect;
+        let site = Site { pointer, resource, scope, draft, vocabularies };
+        let kind = match value {
+            Value::Bool(false) => NodeKind::Never,
+            Value::Object(map) => NodeKind::Keywords(Box::new(self.keywords(&site, map)?)),
+            _ => NodeKind::Always,
+        };
+        self.nodes[node.index()] = Node { pointer: site.pointer, kind };
+        Ok(())
+    }
+
+    /// The node of a subschema of `resource` that is reached from `scope`, read now or later.
+    fn node(
+        &mut self,
+        value: &'a Value,
+        resource: ResourceId,
+        scope: ScopeId,
+        pointer: impl FnOnce(&Registry<'a>) -> String,
+    ) -> Result<NodeId, Error> {
+        let Some(scope) = self.scopes.enter(&self.registry, scope, resource) else {
+            return Err(Error::limit(&pointer(&self.registry), "dynamic_scopes", Scopes::MAX_LISTED as u64));
+        };
+        let key = (std::ptr::from_ref(value), scope);
+        if let Some(&id) = self.known.get(&key) {
             return Ok(id);
         }
+        let pointer = pointer(&self.registry);
         let found = match value {
             Value::Bool(_) | Value::Object(_) => None,
             Value::Null => Some("null"),
@@ -97,43 +159,62 @@ impl<'a> Parser<'a> {
             Value::Array(_) => Some("an array"),
         };
         if let Some(found) = found {
-            return Err(Error::not_a_schema(pointer, found));
+            return Err(Error::not_a_schema(&pointer, found));
         }
         let limit = self.options.limits.nodes;
         let id = NodeId::from_index(self.nodes.len()).filter(|id| id.index() < limit as usize);
-        let id = id.ok_or_else(|| Error::limit(pointer, "nodes", u64::from(limit)))?;
-        self.nodes.push(Node { pointer: pointer.to_owned(), kind: NodeKind::Always });
-        self.by_pointer.insert(pointer.to_owned(), id);
-        self.pending.push((pointer.to_owned(), id));
+        let id = id.ok_or_else(|| Error::limit(&pointer, "nodes", u64::from(limit)))?;
+        self.spend(&pointer)?;
+        self.nodes.push(Node { pointer, kind: NodeKind::Always });
+        self.known.insert(key, id);
+        self.pending.push(Pending { value, resource, scope, node: id });
         Ok(id)
     }
 
-    /// The node of a subschema that stands under a keyword of the schema at `pointer`.
-    fn child(&mut self, pointer: &str, keyword: &str, value: &Value) -> Result<NodeId, Error> {
-        self.node(&format!("{pointer}/{keyword}"), value)
+    /// The node of the subschema that is a keyword's value.
+    fn child(&mut self, site: &Site, keyword: &str, value: &'a Value) -> Result<NodeId, Error> {
+        self.below(site, At { member: None, ..site.at(keyword) }, value)
     }
 
-    fn kind(&mut self, pointer: &str, value: &Value) -> Result<NodeKind, Error> {
-        match value {
-            Value::Bool(true) => Ok(NodeKind::Always),
-            Value::Bool(false) => Ok(NodeKind::Never),
-            Value::Object(map) => Ok(NodeKind::Keywords(Box::new(self.keywords(pointer, map)?))),
-            _ => Err(Error::not_a_schema(pointer, "not an object")),
-        }
+    /// The node of a subschema that is a member of a keyword's value.
+    fn member(&mut self, site: &Site, keyword: &str, member: &str, value: &'a Value) -> Result<NodeId, Error> {
+        self.below(site, At { schema: &site.pointer, keyword, member: Some(member) }, value)
     }
 
-    /// Refuses a keyword, or lists it where the options are lenient.
-    fn refuse(&mut self, pointer: &str, keyword: &str, reason: &str) -> Result<(), Error> {
-        let at = format!("{pointer}/{}", escape_pointer(keyword));
-        if !self.options.lenient {
-            return Err(Error::unsupported(&at, keyword, reason));
-        }
-        self.relaxed.push(Relaxed { pointer: at, keyword: keyword.to_owned(), reason: reason.to_owned() });
+    fn below(&mut self, site: &Site, at: At<'_>, value: &'a Value) -> Result<NodeId, Error> {
+        let resource = self.registry.resource_of(value).unwrap_or(site.resource);
+        self.node(value, resource, site.scope, |_| at.pointer())
+    }
+
+    fn warn(&mut self, at: At<'_>, message: String) -> Result<(), Error> {
+        let pointer = at.pointer();
+        self.spend(&pointer)?;
+        self.warnings.push(Warning { pointer, message });
         Ok(())
     }
 
-    fn warn(&mut self, pointer: &str, message: String) {
-        self.warnings.push(Warning { pointer: pointer.to_owned(), message });
+    fn spend(&mut self, pointer: &str) -> Result<(), Error> {
+        self.pointer_bytes += pointer.len();
+        if self.pointer_bytes > MAX_POINTER_BYTES {
+            return Err(Error::limit(pointer, "pointer_bytes", MAX_POINTER_BYTES as u64));
+        }
+        Ok(())
+    }
+
+    /// Checks that a `$schema` is known, and that nothing its metaschema insists on is unknown.
+    fn metaschema(&mut self, at: At<'_>, value: &Value) -> Result<(), Error> {
+        let Value::String(uri) = value else { return Err(at.invalid("it must be a string, the draft's URI")) };
+        if self.registry.dialect(uri).is_none() && self.options.draft.is_none() {
+            let message = format!("the draft {uri:?} is unknown, so 2020-12 is taken; `draft` sets another");
+            self.warn(at, message)?;
+        }
+        let listed = self.registry.metaschema(uri).and_then(|schema| schema.get("$vocabulary")?.as_object());
+        for (uri, needed) in listed.into_iter().flatten() {
+            if needed.as_bool() == Some(true) && !Vocabularies::ALL.clone().insert_uri(uri) {
+                return Err(at.invalid(format!("its metaschema needs the vocabulary {uri:?}, which is unknown")));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use formwork_grammar::RegexError;
+
 /// A regular expression that can't be turned into an automaton.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LangError(Kind);
@@ -10,6 +12,7 @@ pub struct LangError(Kind);
 enum Kind {
     LookAround(&'static str),
     TooLarge { limit: usize },
+    Syntax(RegexError),
 }
 
 impl LangError {
@@ -21,11 +24,16 @@ impl LangError {
         Self(Kind::TooLarge { limit })
     }
 
-    /// A stable name of the failure: `regex_lookaround` or `regex_too_large`.
+    pub(super) fn syntax(error: RegexError) -> Self {
+        Self(Kind::Syntax(error))
+    }
+
+    /// A stable name of the failure: `regex_lookaround` or `regex_too_large`, or that of the [`RegexError`] behind it.
     pub fn code(&self) -> &'static str {
-        match self.0 {
+        match &self.0 {
             Kind::LookAround(_) => "regex_lookaround",
             Kind::TooLarge { .. } => "regex_too_large",
+            Kind::Syntax(error) => error.code(),
         }
     }
 
@@ -36,16 +44,18 @@ impl LangError {
 
     /// A way out.
     pub fn help(&self) -> Option<&'static str> {
-        Some(match self.0 {
+        Some(match &self.0 {
             Kind::LookAround(_) => "move the assertion out of the look-behind, or write the alternatives out",
             Kind::TooLarge { .. } => "use smaller repeat counts, or raise the limit `max_nfa`",
+            Kind::Syntax(error) => return error.help(),
         })
     }
 }
 
 impl fmt::Display for LangError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
+        match &self.0 {
+            Kind::Syntax(error) => error.fmt(f),
             Kind::LookAround(what) => write!(f, "this look-around can't be enforced: {what}"),
             Kind::TooLarge { limit } => write!(
                 f,

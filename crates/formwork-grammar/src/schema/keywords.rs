@@ -2,353 +2,321 @@
 
 use serde_json::{Map, Value};
 
-use super::ir::{Applicator, Bound, Keywords, NodeId, TypeSet};
-use super::{Parser, escape_pointer};
+use super::ir::{Applicator, Bound, Contains, Keywords, NodeId, NumberRules, PatternProperty, Relaxed};
+use super::known::{Known, Vocabulary};
+use super::values::{At, count, flag, members, names, number, regex, text, types};
+use super::{Parser, Site};
 use crate::decimal::Decimal;
 use crate::error::Error;
+use crate::format::StringFormat;
 use crate::options::{Draft, Format};
-use crate::regex::Regex;
 
-/// Keywords that say nothing about the value.
-const ANNOTATIONS: &[&str] = &[
-    "$schema",
-    "$id",
-    "id",
-    "$comment",
-    "$defs",
-    "definitions",
-    "$vocabulary",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "example",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-];
-
-/// Assertions and applicators of some draft that are not enforced.
-const UNSUPPORTED: &[&str] = &[
-    "oneOf",
-    "not",
-    "if",
-    "dependentRequired",
-    "dependentSchemas",
-    "dependencies",
-    "patternProperties",
-    "propertyNames",
-    "minProperties",
-    "maxProperties",
-    "contains",
-    "minContains",
-    "maxContains",
-    "uniqueItems",
-    "multipleOf",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-    "$dynamicRef",
-    "$recursiveRef",
-    "$dynamicAnchor",
-    "$recursiveAnchor",
-    "$anchor",
-];
-
-const SUPPORTED: &[&str] = &[
-    "type",
-    "enum",
-    "const",
-    "properties",
-    "required",
-    "additionalProperties",
-    "items",
-    "prefixItems",
-    "additionalItems",
-    "minItems",
-    "maxItems",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "anyOf",
-    "allOf",
-    "$ref",
-    "format",
-    "then",
-    "else",
-];
-
-impl Parser<'_> {
-    pub(super) fn keywords(&mut self, pointer: &str, map: &Map<String, Value>) -> Result<Keywords, Error> {
+impl<'a> Parser<'a> {
+    pub(super) fn keywords(&mut self, site: &Site, map: &'a Map<String, Value>) -> Result<Keywords, Error> {
         let mut out = Keywords::default();
-        if let Some(target) = map.get("$ref").filter(|_| self.draft <= Draft::Draft7) {
+        if let Some(target) = map.get("$ref").filter(|_| site.draft <= Draft::Draft7) {
             // Up to draft 7, everything beside `$ref` is ignored.
-            let node = self.reference(pointer, target)?;
+            let node = self.reference(site, "$ref", target)?;
             out.applicators.push(Applicator::Ref(node));
             return Ok(out);
         }
         for (keyword, value) in map {
-            self.keyword(pointer, map, keyword, value, &mut out)?;
+            if self.applies(site, keyword)? {
+                self.keyword(site, map, keyword, value, &mut out)?;
+            }
         }
         Ok(out)
+    }
+
+    /// Whether a keyword says something here; what is ignored although its author meant something is warned of.
+    fn applies(&mut self, site: &Site, keyword: &str) -> Result<bool, Error> {
+        let at = site.at(keyword);
+        let Some(known) = Known::named(keyword) else {
+            if let Some(meant) = Known::near(keyword) {
+                self.warn(at, format!("`{keyword}` is no keyword and is ignored; did you mean `{}`?", meant.name))?;
+            }
+            return Ok(false);
+        };
+        if known.vocabulary == Vocabulary::Annotation {
+            return Ok(false);
+        }
+        if !known.is_in(site.draft) {
+            let (draft, since, until) = (site.draft.name(), known.since.name(), known.until.name());
+            let span = if site.draft < known.since { format!("since {since}") } else { format!("until {until}") };
+            self.warn(at, format!("`{keyword}` is a keyword {span} only and is ignored in draft {draft}"))?;
+            return Ok(false);
+        }
+        if !site.vocabularies.contains(known.vocabulary) {
+            self.warn(at, format!("`{keyword}` is ignored: the schema's metaschema leaves its vocabulary out"))?;
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     fn keyword(
         &mut self,
-        pointer: &str,
-        map: &Map<String, Value>,
+        site: &Site,
+        map: &'a Map<String, Value>,
         keyword: &str,
-        value: &Value,
+        value: &'a Value,
         out: &mut Keywords,
     ) -> Result<(), Error> {
-        let at = || format!("{pointer}/{}", escape_pointer(keyword));
+        let at = site.at(keyword);
         match keyword {
-            "type" => out.types = types(&at(), value)?,
+            "type" => out.types = types(at, value)?,
             "enum" => match value {
                 Value::Array(values) => out.values.push(values.clone()),
-                _ => return Err(Error::invalid(&at(), keyword, "it must be an array of values")),
+                _ => return Err(at.invalid("it must be an array of values")),
             },
-            "const" if self.draft > Draft::Draft4 => out.values.push(vec![value.clone()]),
-            "minLength" => out.string.min_length = count(&at(), keyword, value)?,
-            "maxLength" => out.string.max_length = Some(count(&at(), keyword, value)?),
-            "minItems" => out.array.min_items = count(&at(), keyword, value)?,
-            "maxItems" => out.array.max_items = Some(count(&at(), keyword, value)?),
+            "const" => out.values.push(vec![value.clone()]),
+
+            "minLength" => out.string.min_length = count(at, value)?,
+            "maxLength" => out.string.max_length = Some(count(at, value)?),
             "pattern" => {
-                let Value::String(pattern) = value else {
-                    return Err(Error::invalid(&at(), keyword, "it must be a string, a regular expression"));
-                };
-                let regex = Regex::parse_ecma(pattern).map_err(|e| Error::pattern(&at(), e.code(), e.to_string()))?;
-                out.string.pattern = Some((regex, at()));
+                let regex = self.enforceable(at, regex(at, text(at, value)?))?;
+                out.string.pattern = regex.map(|regex| (regex, at.pointer()));
             }
+            "format" => out.string.format = self.format(at, value)?,
+
             "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                self.bound(pointer, map, keyword, out)?;
+                let exclusive = keyword.starts_with("exclusive");
+                if exclusive && site.draft == Draft::Draft4 && value.is_boolean() {
+                    // A switch of the bound beside it, which is read there.
+                    return Ok(());
+                }
+                if let Some(value) = self.enforceable(at, number(at, value))? {
+                    bound(site, map, keyword, value, &mut out.number);
+                }
             }
-            "properties" => {
-                let Value::Object(properties) = value else {
-                    return Err(Error::invalid(&at(), keyword, "it must be an object of schemas"));
+            "multipleOf" => {
+                let Some(step) = self.enforceable(at, number(at, value))? else { return Ok(()) };
+                if step.is_negative() || step.is_zero() {
+                    return Err(at.invalid("it must be above zero"));
+                }
+                out.number.multiple_of = Some(step);
+            }
+
+            "items" | "prefixItems" | "additionalItems" | "minItems" | "maxItems" | "uniqueItems" | "contains"
+            | "minContains" | "maxContains" | "unevaluatedItems" => self.array(site, map, keyword, value, out)?,
+
+            "properties"
+            | "patternProperties"
+            | "additionalProperties"
+            | "propertyNames"
+            | "required"
+            | "minProperties"
+            | "maxProperties"
+            | "dependentRequired"
+            | "dependentSchemas"
+            | "dependencies"
+            | "unevaluatedProperties" => self.object(site, keyword, value, out)?,
+
+            "allOf" => out.applicators.push(Applicator::AllOf(self.schemas(site, keyword, value)?)),
+            "anyOf" => out.applicators.push(Applicator::AnyOf(self.schemas(site, keyword, value)?)),
+            "oneOf" => out.applicators.push(Applicator::OneOf(self.schemas(site, keyword, value)?)),
+            "not" => out.applicators.push(Applicator::Not(self.child(site, keyword, value)?)),
+            "if" | "then" | "else" => self.conditional(site, map, keyword, value, out)?,
+            "$ref" | "$dynamicRef" | "$recursiveRef" => {
+                out.applicators.push(Applicator::Ref(self.reference(site, keyword, value)?));
+            }
+            "$schema" => self.metaschema(at, value)?,
+            // Identifiers were read before.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn array(
+        &mut self,
+        site: &Site,
+        map: &'a Map<String, Value>,
+        keyword: &str,
+        value: &'a Value,
+        out: &mut Keywords,
+    ) -> Result<(), Error> {
+        let at = site.at(keyword);
+        let rules = &mut out.array;
+        match keyword {
+            "minItems" => rules.min_items = count(at, value)?,
+            "maxItems" => rules.max_items = Some(count(at, value)?),
+            "uniqueItems" => rules.unique = flag(at, value)?,
+            "prefixItems" => rules.prefix = self.schemas(site, keyword, value)?,
+            "items" => match value {
+                // An empty list is legal in the drafts that had lists here.
+                Value::Array(list) if site.draft < Draft::Draft202012 => {
+                    rules.prefix = if list.is_empty() { Vec::new() } else { self.schemas(site, keyword, value)? };
+                }
+                Value::Array(_) => return Err(at.invalid("an array of schemas is `prefixItems` since 2020-12")),
+                _ => rules.rest = Some(self.child(site, keyword, value)?),
+            },
+            "additionalItems" => {
+                if matches!(map.get("items"), Some(Value::Array(_))) {
+                    rules.rest = Some(self.child(site, keyword, value)?);
+                }
+            }
+            "contains" => {
+                let counted = |name: &str| match map.get(name) {
+                    Some(value) if site.has(name) => count(site.at(name), value).map(Some),
+                    _ => Ok(None),
                 };
-                for (name, schema) in properties {
-                    let node = self.node(&format!("{}/{}", at(), escape_pointer(name)), schema)?;
-                    out.object.properties.insert(name.clone(), node);
+                rules.contains = Some(Contains {
+                    node: self.child(site, keyword, value)?,
+                    min: counted("minContains")?.unwrap_or(1),
+                    max: counted("maxContains")?,
+                    evaluates: site.draft >= Draft::Draft202012,
+                });
+            }
+            "minContains" | "maxContains" => {
+                count(at, value)?;
+                self.warn_alone(site, map, keyword, "contains")?;
+            }
+            "unevaluatedItems" => rules.unevaluated = Some(self.child(site, keyword, value)?),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, site: &Site, keyword: &str, value: &'a Value, out: &mut Keywords) -> Result<(), Error> {
+        let at = site.at(keyword);
+        let rules = &mut out.object;
+        match keyword {
+            "properties" => {
+                for (name, schema) in members(at, value, "schemas")? {
+                    rules.properties.insert(name.clone(), self.member(site, keyword, name, schema)?);
                 }
                 out.applicators.push(Applicator::Properties);
             }
-            "additionalProperties" => out.object.additional = Some(self.child(pointer, keyword, value)?),
-            "required" => out.object.required = self.required(pointer, value)?,
-            "prefixItems" if self.draft >= Draft::Draft202012 => {
-                out.array.prefix = self.schemas(pointer, keyword, value)?;
-            }
-            "items" => match value {
-                Value::Array(_) if self.draft < Draft::Draft202012 => {
-                    out.array.prefix = self.schemas(pointer, keyword, value)?;
-                }
-                Value::Array(_) => {
-                    return Err(Error::invalid(&at(), keyword, "an array of schemas is `prefixItems` since 2020-12"));
-                }
-                _ => out.array.rest = Some(self.child(pointer, keyword, value)?),
-            },
-            "additionalItems" => {
-                if self.draft < Draft::Draft202012 && matches!(map.get("items"), Some(Value::Array(_))) {
-                    out.array.rest = Some(self.child(pointer, keyword, value)?);
+            "patternProperties" => {
+                for (pattern, schema) in members(at, value, "schemas by pattern")? {
+                    let at = At { member: Some(pattern), ..at };
+                    let regex = regex(at, pattern)?;
+                    let node = self.member(site, keyword, pattern, schema)?;
+                    rules.patterns.push(PatternProperty { regex, pointer: at.pointer(), node });
                 }
             }
-            "allOf" => {
-                let nodes = self.schemas(pointer, keyword, value)?;
-                out.applicators.push(Applicator::AllOf(nodes));
+            "additionalProperties" => rules.additional = Some(self.child(site, keyword, value)?),
+            "propertyNames" => rules.names = Some(self.child(site, keyword, value)?),
+            "unevaluatedProperties" => rules.unevaluated = Some(self.child(site, keyword, value)?),
+            "minProperties" => rules.min_properties = count(at, value)?,
+            "maxProperties" => rules.max_properties = Some(count(at, value)?),
+            "required" if site.draft == Draft::Draft4 && value.is_boolean() => {
+                // A leftover of draft 3 that stands in many draft-4 schemas; it never meant anything there.
+                self.warn(at, "a boolean `required` says nothing since draft 4".to_owned())?;
             }
-            "anyOf" => {
-                let nodes = self.schemas(pointer, keyword, value)?;
-                out.applicators.push(Applicator::AnyOf(nodes));
+            "required" => rules.required = names(at, value)?,
+            "dependentRequired" => {
+                for (name, list) in members(at, value, "lists of names")? {
+                    let list = names(At { member: Some(name), ..at }, list)?;
+                    rules.dependent_required.push((name.clone(), list));
+                }
             }
-            "$ref" => {
-                let node = self.reference(pointer, value)?;
-                out.applicators.push(Applicator::Ref(node));
+            "dependentSchemas" => {
+                let mut schemas = Vec::new();
+                for (name, schema) in members(at, value, "schemas")? {
+                    schemas.push((name.clone(), self.member(site, keyword, name, schema)?));
+                }
+                out.applicators.push(Applicator::Dependent(schemas));
             }
-            "format" => self.format(pointer, value)?,
-            // Without `if`, these two say nothing; with it, `if` itself is refused.
-            "then" | "else" => {}
-            _ if UNSUPPORTED.contains(&keyword) => self.refuse(pointer, keyword, "it is not enforced yet")?,
-            _ if ANNOTATIONS.contains(&keyword) => {}
-            _ => self.unknown(pointer, keyword),
+            "dependencies" => {
+                let mut schemas = Vec::new();
+                for (name, needed) in members(at, value, "schemas and lists of names")? {
+                    if needed.is_array() {
+                        let list = names(At { member: Some(name), ..at }, needed)?;
+                        rules.dependent_required.push((name.clone(), list));
+                    } else {
+                        schemas.push((name.clone(), self.member(site, keyword, name, needed)?));
+                    }
+                }
+                if !schemas.is_empty() {
+                    out.applicators.push(Applicator::Dependent(schemas));
+                }
+            }
+            _ => {}
         }
         Ok(())
     }
 
-    /// A keyword that no draft knows is an annotation; one that is nearly a keyword is probably a mistake.
-    fn unknown(&mut self, pointer: &str, keyword: &str) {
-        let near = SUPPORTED.iter().chain(UNSUPPORTED).find(|known| nearly_equal(known, keyword));
-        if let Some(known) = near {
-            self.warn(
-                &format!("{pointer}/{}", escape_pointer(keyword)),
-                format!("`{keyword}` is no keyword and is ignored; did you mean `{known}`?"),
-            );
-        }
-    }
-
-    fn format(&mut self, pointer: &str, value: &Value) -> Result<(), Error> {
-        const KNOWN: &[&str] = &[
-            "date-time",
-            "date",
-            "time",
-            "duration",
-            "email",
-            "idn-email",
-            "hostname",
-            "idn-hostname",
-            "ipv4",
-            "ipv6",
-            "uri",
-            "uri-reference",
-            "iri",
-            "iri-reference",
-            "uri-template",
-            "uuid",
-            "json-pointer",
-            "relative-json-pointer",
-            "regex",
-        ];
-        let Value::String(name) = value else {
-            return Err(Error::invalid(&format!("{pointer}/format"), "format", "it must be a string"));
-        };
-        if self.options.format == Format::Annotate {
-            return Ok(());
-        }
-        if KNOWN.contains(&name.as_str()) {
-            return self.refuse(
-                pointer,
-                "format",
-                "formats are not enforced yet; set `format` to `annotate` to go without",
-            );
-        }
-        self.warn(&format!("{pointer}/format"), format!("the format {name:?} is unknown and is ignored"));
-        Ok(())
-    }
-
-    fn schemas(&mut self, pointer: &str, keyword: &str, value: &Value) -> Result<Vec<NodeId>, Error> {
-        match value {
-            Value::Array(list) if !list.is_empty() => list
-                .iter()
-                .enumerate()
-                .map(|(i, schema)| self.node(&format!("{pointer}/{keyword}/{i}"), schema))
-                .collect(),
-            _ => {
-                Err(Error::invalid(&format!("{pointer}/{keyword}"), keyword, "it must be a non-empty array of schemas"))
-            }
-        }
-    }
-
-    fn required(&mut self, pointer: &str, value: &Value) -> Result<Vec<String>, Error> {
-        let at = format!("{pointer}/required");
-        if self.draft == Draft::Draft4 && value.is_boolean() {
-            // A leftover of draft 3 that stands in many draft-4 schemas; it never meant anything there.
-            self.warn(&at, "a boolean `required` says nothing since draft 4".to_owned());
-            return Ok(Vec::new());
-        }
-        let wrong = || Error::invalid(&at, "required", "it must be an array of names");
-        let Value::Array(names) = value else { return Err(wrong()) };
-        let mut out: Vec<String> = Vec::with_capacity(names.len());
-        for name in names {
-            let name = name.as_str().ok_or_else(wrong)?;
-            if !out.iter().any(|n| n == name) {
-                out.push(name.to_owned());
-            }
-        }
-        Ok(out)
-    }
-
-    /// One of the four range keywords, in the meaning of its draft.
-    fn bound(
+    /// `if`, `then` and `else` are one applicator, which stands where the first of the branches does: the condition gives no order.
+    fn conditional(
         &mut self,
-        pointer: &str,
-        map: &Map<String, Value>,
+        site: &Site,
+        map: &'a Map<String, Value>,
         keyword: &str,
+        value: &'a Value,
         out: &mut Keywords,
     ) -> Result<(), Error> {
-        let at = format!("{pointer}/{keyword}");
-        let Some(value) = map.get(keyword) else { return Ok(()) };
-        let exclusive = keyword.starts_with("exclusive");
-        let lower = keyword.ends_with("inimum");
-        if exclusive && value.is_boolean() && self.draft == Draft::Draft4 {
+        let Some(condition) = map.get("if") else {
+            self.warn_alone(site, map, keyword, "if")?;
+            return self.child(site, keyword, value).map(|_| ());
+        };
+        let first = map.keys().find(|name| matches!(name.as_str(), "then" | "else")).map_or("if", String::as_str);
+        if keyword != first {
             return Ok(());
         }
-        let number = match value {
-            Value::Number(n) => Decimal::from_json(n),
-            _ => None,
-        };
-        let value = number.ok_or_else(|| Error::invalid(&at, keyword, "it must be a number"))?;
-        if value.point().unsigned_abs() > 1_000 || value.digits().len() > 1_000 {
-            return Err(Error::unsupported(
-                &at,
-                keyword,
-                "a bound of over 1,000 digits is beyond every number that is used",
-            ));
-        }
-        let beside = if lower { "exclusiveMinimum" } else { "exclusiveMaximum" };
-        let draft4 = self.draft == Draft::Draft4 && map.get(beside) == Some(&Value::Bool(true));
-        let bound = Bound { value, exclusive: exclusive || draft4 };
-        let slot = if lower { &mut out.number.min } else { &mut out.number.max };
-        let stricter = slot.as_ref().is_none_or(|old| {
-            let order = if lower { bound.value.cmp(&old.value) } else { old.value.cmp(&bound.value) };
-            order.is_gt() || (order.is_eq() && bound.exclusive)
-        });
-        if stricter {
-            *slot = Some(bound);
-        }
+        let condition = self.child(site, "if", condition)?;
+        let mut branch = |name: &str| map.get(name).map(|schema| self.child(site, name, schema)).transpose();
+        let (then, otherwise) = (branch("then")?, branch("else")?);
+        out.applicators.push(Applicator::If { condition, then, otherwise });
         Ok(())
     }
-}
 
-fn types(at: &str, value: &Value) -> Result<TypeSet, Error> {
-    let mut set = TypeSet::NONE;
-    let mut insert = |value: &Value| match value.as_str() {
-        Some(name) if set.insert_named(name) => Ok(()),
-        Some(name) => Err(Error::invalid(at, "type", format!("{name:?} is no type"))),
-        None => Err(Error::invalid(at, "type", "it must be a type's name or a list of them")),
-    };
-    match value {
-        Value::Array(names) => names.iter().try_for_each(&mut insert)?,
-        name => insert(name)?,
-    }
-    Ok(set)
-}
-
-/// A count: a non-negative integer in any spelling; one beyond 32 bits is as good as the largest.
-fn count(at: &str, keyword: &str, value: &Value) -> Result<u32, Error> {
-    let wrong = || Error::invalid(at, keyword, "it must be a non-negative integer");
-    let Value::Number(number) = value else { return Err(wrong()) };
-    let decimal = Decimal::from_json(number).ok_or_else(wrong)?;
-    if decimal.is_negative() || !decimal.is_integer() {
-        return Err(wrong());
-    }
-    if decimal.point() > 10 {
-        return Ok(u32::MAX);
-    }
-    let n = decimal.int_digits().iter().fold(0_u64, |n, &d| n * 10 + u64::from(d));
-    Ok(u32::try_from(n).unwrap_or(u32::MAX))
-}
-
-/// Whether two names differ by case, or by one letter inserted, left out, replaced or swapped with its neighbour.
-fn nearly_equal(a: &str, b: &str) -> bool {
-    if a.eq_ignore_ascii_case(b) {
-        return true;
-    }
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len().abs_diff(b.len()) > 1 || a.len() < 4 {
-        return false;
-    }
-    let start = a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    let (a, b) = (&a[start..], &b[start..]);
-    match a.len().cmp(&b.len()) {
-        std::cmp::Ordering::Less => a == &b[1..],
-        std::cmp::Ordering::Greater => &a[1..] == b,
-        std::cmp::Ordering::Equal => {
-            a.get(1..) == b.get(1..) || (a.len() > 1 && a[0] == b[1] && a[1] == b[0] && a[2..] == b[2..])
+    fn format(&mut self, at: At<'_>, value: &Value) -> Result<Option<(StringFormat, String)>, Error> {
+        let name = text(at, value)?;
+        if self.options.format == Format::Annotate {
+            return Ok(None);
         }
+        let format = StringFormat::from_name(name);
+        if format.is_none() {
+            self.warn(at, format!("the format {name:?} is unknown and is ignored"))?;
+        }
+        Ok(format.map(|format| (format, at.pointer())))
+    }
+
+    fn schemas(&mut self, site: &Site, keyword: &str, value: &'a Value) -> Result<Vec<NodeId>, Error> {
+        match value {
+            Value::Array(list) if !list.is_empty() => {
+                list.iter().enumerate().map(|(i, schema)| self.member(site, keyword, &i.to_string(), schema)).collect()
+            }
+            _ => Err(site.at(keyword).invalid("it must be a non-empty array of schemas")),
+        }
+    }
+
+    /// What can be enforced of a keyword. Where that is nothing, the schema is refused, or, if the options are lenient, the keyword listed.
+    fn enforceable<T>(&mut self, at: At<'_>, read: Result<T, Error>) -> Result<Option<T>, Error> {
+        match read {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if self.options.lenient && error.is_beyond_reach() => {
+                let relaxed =
+                    Relaxed { pointer: at.pointer(), keyword: at.keyword.to_owned(), reason: error.to_string() };
+                self.spend(&relaxed.pointer)?;
+                self.relaxed.push(relaxed);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Warns of a keyword that says nothing without another.
+    fn warn_alone(&mut self, site: &Site, map: &Map<String, Value>, keyword: &str, beside: &str) -> Result<(), Error> {
+        if map.contains_key(beside) {
+            return Ok(());
+        }
+        self.warn(site.at(keyword), format!("`{keyword}` says nothing without `{beside}`"))
+    }
+}
+
+/// Notes one of the four range keywords, in the meaning of its draft.
+fn bound(site: &Site, map: &Map<String, Value>, keyword: &str, value: Decimal, rules: &mut NumberRules) {
+    let lower = keyword.ends_with("inimum");
+    let beside = if lower { "exclusiveMinimum" } else { "exclusiveMaximum" };
+    let switched = site.draft == Draft::Draft4 && map.get(beside) == Some(&Value::Bool(true));
+    let bound = Bound { value, exclusive: keyword == beside || switched };
+    let slot = if lower { &mut rules.min } else { &mut rules.max };
+    let stricter = slot.as_ref().is_none_or(|old| {
+        let order = if lower { bound.value.cmp(&old.value) } else { old.value.cmp(&bound.value) };
+        order.is_gt() || (order.is_eq() && bound.exclusive)
+    });
+    if stricter {
+        *slot = Some(bound);
     }
 }

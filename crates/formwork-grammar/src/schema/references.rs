@@ -1,116 +1,94 @@
-//! `$ref`: what it points to, and the cycles that are refused.
+//! `$ref`, `$dynamicRef` and `$recursiveRef`: which subschema each leads to.
 
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::Parser;
-use super::ir::{Applicator, NodeId, NodeKind, Schema};
+use super::ir::NodeId;
+use super::registry::{Registry, ResourceId};
+use super::{Parser, Site};
 use crate::error::Error;
 
-impl Parser<'_> {
-    /// The node that a `$ref` inside the schema points to.
-    pub(super) fn reference(&mut self, pointer: &str, target: &Value) -> Result<NodeId, Error> {
-        let at = format!("{pointer}/$ref");
-        let Value::String(target) = target else {
-            return Err(Error::invalid(&at, "$ref", "it must be a string"));
+impl<'a> Parser<'a> {
+    /// The node that a reference leads to.
+    pub(super) fn reference(&mut self, site: &Site, keyword: &str, value: &'a Value) -> Result<NodeId, Error> {
+        let at = site.at(keyword);
+        let Value::String(reference) = value else { return Err(at.invalid("it must be a string")) };
+        let target = match self.registry.target(site.resource, reference)? {
+            Ok(target) => target,
+            Err(reason) => return Err(Error::unresolved(&at.pointer(), keyword, reference, &reason)),
         };
-        let (document, fragment) = target.split_once('#').unwrap_or((target, ""));
-        let own = self.root_id.map_or("", |id| id.split('#').next().unwrap_or(""));
-        if !document.is_empty() && document != own {
-            return Err(Error::unresolved(&at, target, "which is another document"));
-        }
-        let Some(fragment) = percent_decode(fragment) else {
-            return Err(Error::unresolved(&at, target, "whose fragment is not valid percent-encoding"));
-        };
-        if !fragment.is_empty() && !fragment.starts_with('/') {
-            return Err(Error::unresolved(&at, target, "an anchor, and anchors are not supported"));
-        }
-        let root = self.root;
-        match root.pointer(&fragment) {
-            Some(value) => self.node(&fragment, value),
-            None => Err(Error::unresolved(&at, target, "where the schema has nothing")),
-        }
+        let dynamic = target.dynamic.filter(|name| match keyword {
+            "$dynamicRef" => !name.is_empty(),
+            "$recursiveRef" => name.is_empty(),
+            _ => false,
+        });
+        let outermost = dynamic.and_then(|name| {
+            let id = self.scopes.outermost(site.scope, name)?;
+            self.registry.dynamic_anchor(id, name)
+        });
+        let value = outermost.unwrap_or(target.value);
+        let resource = self.registry.resource_of(value).unwrap_or(site.resource);
+        self.node(value, resource, site.scope, |registry| registry.pointer_of(value))
     }
 }
 
-fn percent_decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(b) = rest.next() {
-        if b == b'%' {
-            let high = char::from(rest.next()?).to_digit(16)?;
-            let low = char::from(rest.next()?).to_digit(16)?;
-            bytes.push(u8::try_from(high * 16 + low).ok()?);
-        } else {
-            bytes.push(b);
-        }
-    }
-    String::from_utf8(bytes).ok()
+/// A dynamic scope: for each dynamic anchor's name, the outermost resource entered that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ScopeId(usize);
+
+/// The dynamic scopes met; without dynamic anchors, that is one.
+#[derive(Debug)]
+pub(super) struct Scopes<'a> {
+    scopes: Vec<FxHashMap<&'a str, ResourceId>>,
+    ids: FxHashMap<Vec<(&'a str, ResourceId)>, ScopeId>,
+    entered: FxHashMap<(ScopeId, ResourceId), ScopeId>,
+    listed: usize,
 }
 
-/// Subschemas that may apply each other in place, one inside another: they are resolved recursively.
-const MAX_IN_PLACE: usize = 256;
+impl<'a> Scopes<'a> {
+    /// Anchors that all scopes together may list.
+    pub(super) const MAX_LISTED: usize = 4_000_000;
+    /// The scope outside of every resource.
+    pub(super) const OUTSIDE: ScopeId = ScopeId(0);
 
-/// Refuses references that lead back to themselves without reading anything of the instance.
-pub(super) fn refuse_cycles(schema: &Schema) -> Result<(), Error> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum Mark {
-        New,
-        Open,
-        Done,
-    }
-    let mut marks = vec![Mark::New; schema.len()];
-    for start in 0..schema.len() {
-        if marks[start] != Mark::New {
-            continue;
-        }
-        // An explicit stack: a chain of references may be as long as the schema.
-        let mut path: Vec<(usize, Vec<NodeId>)> = vec![(start, in_place(schema, start))];
-        marks[start] = Mark::Open;
-        while let Some((node, targets)) = path.last_mut() {
-            let Some(next) = targets.pop() else {
-                marks[*node] = Mark::Done;
-                path.pop();
-                continue;
-            };
-            let next = next.index();
-            match marks[next] {
-                Mark::Done => {}
-                Mark::New => {
-                    if path.len() > MAX_IN_PLACE {
-                        return Err(Error::limit(&schema.nodes[start].pointer, "in_place_depth", MAX_IN_PLACE as u64));
-                    }
-                    marks[next] = Mark::Open;
-                    path.push((next, in_place(schema, next)));
-                }
-                Mark::Open => {
-                    let from = path.iter().position(|(n, _)| *n == next).unwrap_or(0);
-                    let mut cycle: Vec<&str> =
-                        path[from..].iter().map(|(n, _)| schema.nodes[*n].pointer.as_str()).collect();
-                    cycle.push(&schema.nodes[next].pointer);
-                    return Err(Error::cycle(&cycle));
-                }
-            }
+    pub(super) fn new() -> Self {
+        Self {
+            scopes: vec![FxHashMap::default()],
+            ids: std::iter::once((Vec::new(), ScopeId(0))).collect(),
+            entered: FxHashMap::default(),
+            listed: 0,
         }
     }
-    Ok(())
-}
 
-/// The subschemas that a subschema applies to the same value.
-fn in_place(schema: &Schema, node: usize) -> Vec<NodeId> {
-    let NodeKind::Keywords(keywords) = &schema.nodes[node].kind else { return Vec::new() };
-    let mut targets = Vec::new();
-    for applicator in &keywords.applicators {
-        match applicator {
-            Applicator::Properties => {}
-            Applicator::Ref(target) => targets.push(*target),
-            Applicator::AllOf(all) | Applicator::AnyOf(all) | Applicator::OneOf(all) => targets.extend(all),
-            Applicator::Not(target) => targets.push(*target),
-            Applicator::If { condition, then, otherwise } => {
-                targets.push(*condition);
-                targets.extend(then.iter().chain(otherwise));
-            }
-            Applicator::Dependent(schemas) => targets.extend(schemas.iter().map(|(_, node)| *node)),
-        }
+    fn outermost(&self, scope: ScopeId, name: &str) -> Option<ResourceId> {
+        self.scopes[scope.0].get(name).copied()
     }
-    targets
+
+    /// The scope within a resource that is entered from `scope`; `None` where scopes grow beyond all use.
+    pub(super) fn enter(&mut self, registry: &Registry<'a>, scope: ScopeId, id: ResourceId) -> Option<ScopeId> {
+        let names = &registry.resource(id).dynamic;
+        if names.is_empty() {
+            return Some(scope);
+        }
+        if let Some(&inside) = self.entered.get(&(scope, id)) {
+            return Some(inside);
+        }
+        let mut map = self.scopes[scope.0].clone();
+        for name in names {
+            map.entry(name).or_insert(id);
+        }
+        let mut key: Vec<(&str, ResourceId)> = map.iter().map(|(name, id)| (*name, *id)).collect();
+        key.sort_unstable();
+        self.listed += key.len();
+        if self.listed > Self::MAX_LISTED {
+            return None;
+        }
+        let next = ScopeId(self.scopes.len());
+        let inside = *self.ids.entry(key).or_insert(next);
+        if inside == next {
+            self.scopes.push(map);
+        }
+        self.entered.insert((scope, id), inside);
+        Some(inside)
+    }
 }

@@ -1,0 +1,8 @@
+//! JSON pointers (RFC 6901) and relative ones.
+
+pub(super) const ABSOLUTE: &str = "(?:/(?:[^/~]|~[01])*)*";
+
+/// `draft-handrews-relative-json-pointer-01`, which knows no index manipulation.
+pub(super) fn relative() -> String {
+    format!("(?:0|[1-9][0-9]*)(?:#|{ABSOLUTE})")
+}
