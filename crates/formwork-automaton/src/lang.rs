@@ -164,6 +164,22 @@ impl Langs {
         self.store().pattern(re, frame).map(Lang)
     }
 
+    /// The texts of so many characters.
+    ///
+    /// # Errors
+    /// Where the counts unroll beyond [`LangLimits::max_nfa`].
+    pub fn of_length(&self, min: u32, max: Option<u32>) -> Result<Lang, LangError> {
+        if min == 0 && max.is_none() {
+            return Ok(self.any());
+        }
+        let max = max.map_or_else(String::new, |max| max.to_string());
+        match Regex::parse_rust(&format!("(?s:.{{{min},{max}}})")) {
+            Ok(regex) => self.regex(&regex, Anchor::Full),
+            // A window that crosses itself.
+            Err(_) => Ok(self.none()),
+        }
+    }
+
     /// Texts in both. A finite set stays one.
     pub fn and(&self, a: Lang, b: Lang) -> Lang {
         for (finite, other) in [(a, b), (b, a)] {

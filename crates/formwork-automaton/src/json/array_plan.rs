@@ -78,7 +78,7 @@ impl JsonAutomaton {
         count: u32,
         items: &mut Vec<(FormId, u32)>,
     ) -> bool {
-        let (mut atom, mut index, mut count) = (atom, index, count);
+        let (mut index, mut count) = (index, count);
         let start = items.len();
         loop {
             search.steps += 1;

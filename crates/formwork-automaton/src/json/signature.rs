@@ -84,8 +84,10 @@ impl JsonAutomaton {
     fn push_items(&self, atoms: impl Iterator<Item = u32>, count: u32, key: &mut Key) {
         for atom in atoms {
             let atom = self.array_atoms.get(atom);
-            let max = atom.max.map_or(u32::MAX, |max| max.saturating_sub(count).min(self.horizon));
-            key.extend([atom.min.saturating_sub(count).min(self.horizon), max]);
+            // Where items are counted, the room that is left for them matters from afar.
+            let horizon = if atom.contains.is_empty() { self.horizon } else { u32::MAX };
+            let max = atom.max.map_or(u32::MAX, |max| max.saturating_sub(count).min(horizon));
+            key.extend([atom.min.saturating_sub(count).min(horizon), max]);
         }
     }
 

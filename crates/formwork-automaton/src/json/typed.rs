@@ -281,7 +281,7 @@ impl JsonAutomaton {
     fn strings_of(&self, form: FormId) -> Lang {
         self.typed(form).strings.iter().fold(self.langs.none(), |all, atom| {
             let StringAtom { lang, min, max } = *self.string_atoms.get(*atom);
-            let window = self.langs.lengths(min, max).unwrap_or_else(|_| {
+            let window = self.langs.of_length(min, max).unwrap_or_else(|_| {
                 self.undecided.fetch_add(1, Ordering::Relaxed);
                 self.langs.none()
             });
