@@ -29,7 +29,7 @@ use crate::symbol::Symbol;
 use array::{ArrayAtom, ArrayGroup, ArrayState};
 use form::{Form, FormId};
 use liveness::Costs;
-use number::{NumberAtom, NumberTrack};
+use number::{NumberAtom, NumberTrack, Rules as NumberRules};
 use object::{AtomKeys, KeyMachine, Member, ObjectAtom, ObjectGroup, ObjectState};
 use order::Positions;
 use situation::{Await, Goal, Situation, StringAlt, TagSet};
@@ -85,6 +85,8 @@ pub struct JsonAutomaton {
     string_atoms: Interner<StringAtom>,
     number_atoms: Interner<NumberAtom>,
     number_tracks: Interner<NumberTrack>,
+    number_rules: Memo<u32, std::sync::Arc<NumberRules>>,
+    number_lives: Memo<u32, bool>,
     number_costs: Memo<u32, u32>,
     array_groups: Interner<ArrayGroup>,
     array_atoms: Interner<ArrayAtom>,
@@ -135,6 +137,8 @@ impl JsonAutomaton {
             string_atoms: Interner::new(),
             number_atoms: Interner::new(),
             number_tracks: Interner::new(),
+            number_rules: Memo::new(),
+            number_lives: Memo::new(),
             number_costs: Memo::new(),
             array_groups: Interner::new(),
             array_atoms: Interner::new(),

@@ -28,7 +28,7 @@ pub(super) enum Situation {
     String { tag: u16, min: u32, max: Option<u32> },
     /// In a string with several alternatives. a: characters read; b: the escape being read.
     Strings { alts: Box<[StringAlt]> },
-    /// In a number. a: digits in this run; b: the exponent so far.
+    /// In a number.
     Number { alts: Box<[(u16, u32)]> },
     /// In a literal, `at` bytes of it read.
     Literal { literal: Literal, at: u8, tags: u32 },

@@ -96,10 +96,7 @@ impl JsonAutomaton {
             ..Typed::default()
         };
         if types.contains(Type::Number) {
-            let rules = &keywords.number;
-            let (min, max) = (rules.min.as_ref().map(Into::into), rules.max.as_ref().map(Into::into));
-            let atom = NumberAtom { min, max, integer: types.integer_only() };
-            self.keep_number(atom, &mut out.numbers);
+            self.keep_number(NumberAtom::new(&keywords.number, types.integer_only()), &mut out.numbers);
         }
         if types.contains(Type::String) {
             let rules = &keywords.string;
