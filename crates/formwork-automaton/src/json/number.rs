@@ -7,6 +7,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 mod track;
+mod values;
 
 use super::JsonAutomaton;
 use super::situation::Situation;

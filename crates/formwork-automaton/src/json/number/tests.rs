@@ -9,6 +9,7 @@ use serde_json::json;
 use super::atom::NumberAtom;
 use super::rules::Rules;
 use super::track::{Mantissa, NumberTrack, Part};
+use super::values::values;
 use crate::automaton::State;
 use crate::frames::FrameId;
 use crate::json::{JsonAutomaton, Situation, Spelling};
@@ -122,9 +123,9 @@ fn exponents_within_bounds() {
     check(&range, Numbers::Any, &["2e2", "1.5e2", "25E1", "20000e-2", "0.02e4", "250.0"], &["3e2", "1.4e2"], &[]);
     check(&range, Numbers::Any, &[], &[], &["2e1", "3", "251", "0e", "-"]);
     let small = atom(Some(">0"), Some(">1e-30"), false, None, &[]);
-    check(&small, Numbers::Any, &["1e-31", "0.5e-30", "1e-280"], &["0", "1e-30"], &["1e-30", "0e", "1e+"]);
+    check(&small, Numbers::Any, &["1e-31", "0.5e-30", "1e-276"], &["0", "1e-30"], &["1e-30", "0e", "1e+"]);
     let thousands = atom(None, None, true, Some("1000"), &[]);
-    check(&thousands, Numbers::Any, &["1e3", "5000", "5000.0", "50000000E-4", "0"], &["1e2"], &["1e2", "5000.1"]);
+    check(&thousands, Numbers::Any, &["1e3", "5000", "5000.0", "50000000E-4", "0"], &["1e2"], &["2e-"]);
     let free = atom(None, None, false, None, &[]);
     for numbers in [Numbers::Plain, Numbers::Any] {
         check(&free, numbers, &["1e5", "-1E-7", "0.5e+280", "1e0"], &["1e", "1."], &["1e281", "1e999", "e", "1.e"]);
@@ -418,4 +419,29 @@ fn spelled(n: i64) -> String {
     let sign = if n < 0 { "-" } else { "" };
     let text = format!("{sign}{}.{:03}", n.abs() / SCALE, n.abs() % SCALE);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[test]
+fn values_where_they_are_few() {
+    let cases = [
+        (atom(Some("1"), Some("3"), true, None, &[]), Some("1 2 3")),
+        (atom(Some("-2"), Some(">1"), true, None, &[]), Some("-2 -1 0")),
+        (atom(Some("1.5"), Some("1.5"), false, None, &[]), Some("1.5")),
+        (atom(Some(">0"), Some("1"), false, Some("0.25"), &["0.5"]), Some("0.25 0.75")),
+        (atom(Some("-1"), Some("6"), false, Some("7"), &[]), Some("0")),
+        (atom(None, None, false, Some("1e400"), &[]), Some("0")),
+        (atom(Some("1"), Some("1"), true, None, &["1"]), Some("")),
+        (atom(Some("1e300"), Some("1e300"), false, None, &[]), Some("1e300")),
+        (atom(Some("1"), Some("5"), true, None, &[]), None),
+        (atom(Some("1"), Some("1.1"), false, None, &[]), None),
+        (atom(Some("1"), None, true, None, &[]), None),
+        (atom(None, None, false, None, &[]), None),
+    ];
+    for (atom, expected) in cases {
+        for numbers in [Numbers::Plain, Numbers::Any] {
+            let found = values(&atom, &rules(&atom, numbers), 4);
+            let expected = expected.map(|text: &str| text.split_whitespace().map(d).collect::<Vec<_>>());
+            assert_eq!(found, expected, "{atom:?} {numbers:?}");
+        }
+    }
 }
