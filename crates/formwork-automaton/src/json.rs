@@ -235,10 +235,11 @@ impl Automaton for JsonAutomaton {
         }
     }
 
-    fn is_accepting(&self, _seq: &Frames, state: State) -> bool {
+    fn is_accepting(&self, seq: &Frames, state: State) -> bool {
         match self.situations.get(state.id) {
             Situation::Done => true,
             Situation::Number { alts } => state.frame.is_none() && !self.number_tags(alts).is_empty(),
+            Situation::LongNumber { alts } => state.frame.is_none() && !self.long_tags(seq, alts, state).is_empty(),
             _ => false,
         }
     }

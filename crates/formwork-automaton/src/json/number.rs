@@ -1,6 +1,7 @@
 //! Numbers: exact decimals, held against their bounds and multiples digit by digit.
 
 mod atom;
+mod long;
 mod multiple;
 mod reach;
 mod rules;
@@ -12,6 +13,7 @@ mod values;
 use super::JsonAutomaton;
 use super::situation::Situation;
 use crate::automaton::State;
+use crate::frames::Frames;
 
 pub(super) use atom::NumberAtom;
 pub(super) use rules::Rules;
@@ -38,7 +40,10 @@ impl JsonAutomaton {
     }
 
     /// The situation after a number's first byte, for the atoms of each tag.
-    pub(super) fn start_number(&self, atoms: &[(u16, u32)], byte: u8, state: State) -> Option<State> {
+    pub(super) fn start_number(&self, seq: &mut Frames, atoms: &[(u16, u32)], byte: u8, state: State) -> Option<State> {
+        if self.is_long(atoms) {
+            return self.start_long(seq, atoms, byte, state);
+        }
         let negative = byte == b'-';
         let tracks: Vec<(u16, u32)> =
             atoms.iter().filter_map(|&(tag, atom)| Some((tag, self.number_start(atom, negative)?))).collect();
@@ -77,10 +82,7 @@ impl JsonAutomaton {
 
     fn step_track(&self, track: u32, byte: u8) -> Option<u32> {
         let track = self.number_tracks.get(track);
-        let part = match &track.part {
-            Part::Mantissa(mantissa) => mantissa.step(&self.number_rules(track.atom), byte)?,
-            Part::Exponent(exponent) => Part::Exponent(exponent.step(byte)?),
-        };
+        let part = track.part.step(&self.number_rules(track.atom), byte)?;
         let next = self.number_tracks.intern(NumberTrack { atom: track.atom, part });
         self.number_is_live(next).then_some(next)
     }

@@ -17,7 +17,11 @@ impl JsonAutomaton {
         key.push(state.id);
         let situation = self.situations.get(state.id);
         match situation {
-            Situation::Done | Situation::Literal { .. } | Situation::Number { .. } => {}
+            Situation::Done
+            | Situation::Literal { .. }
+            | Situation::Number { .. }
+            // Every look at its text is noted.
+            | Situation::LongNumber { .. } => {}
             Situation::String { min, max, .. } => {
                 key.extend([state.b, state.c]);
                 let alt = StringAlt { tag: 0, state: state.c, min: *min, max: *max };

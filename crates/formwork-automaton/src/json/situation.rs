@@ -30,6 +30,8 @@ pub(super) enum Situation {
     Strings { alts: Box<[StringAlt]> },
     /// In a number.
     Number { alts: Box<[(u16, u32)]> },
+    /// In a number whose text the sequence keeps: tags and atoms. c: where the text begins.
+    LongNumber { alts: Box<[(u16, u32)]> },
     /// In a literal, `at` bytes of it read.
     Literal { literal: Literal, at: u8, tags: u32 },
     /// After `{`. a: blanks read; c: keys used.

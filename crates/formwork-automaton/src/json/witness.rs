@@ -270,6 +270,14 @@ impl JsonAutomaton {
                 out.extend(self.number_rest(*track).unwrap_or_default());
                 *tag
             }
+            Situation::LongNumber { alts } => {
+                let rests = alts.iter().filter_map(|&(tag, atom)| Some((tag, self.long_rest(seq, atom, state)?)));
+                let cost =
+                    |(tag, rest): &(u16, Vec<u8>)| add(u32::try_from(rest.len()).unwrap_or(NEVER), outer_of(*tag));
+                let Some((tag, rest)) = rests.min_by_key(cost) else { return 0 };
+                out.extend(rest);
+                tag
+            }
             Situation::Literal { literal, at, tags } => {
                 out.extend(&literal.text().as_bytes()[usize::from(*at)..]);
                 self.tag_sets.get(*tags).iter().copied().min_by_key(|tag| outer_of(*tag)).unwrap_or(0)

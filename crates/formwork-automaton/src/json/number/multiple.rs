@@ -123,6 +123,11 @@ impl Condition {
         Self { unit, shift, wanted }
     }
 
+    /// Bits of the unit's digits.
+    pub(super) fn bits(&self) -> u64 {
+        self.unit.bits()
+    }
+
     /// Reads one more digit. Without exponents, `fraction` is how many digits stand after the point then; no power of ten beyond
     /// what they ask for makes a difference.
     pub(super) fn push(&self, so_far: &Residue, digit: u8, fraction: Option<u16>) -> Residue {

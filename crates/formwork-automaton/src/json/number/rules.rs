@@ -15,6 +15,9 @@ const MAX_EXPONENT: u16 = 280;
 /// Digits of an integer that surely is below the largest 64-bit float.
 const MAX_WHOLE: usize = 308;
 
+/// Bits of all units together from which on numbers are read as long ones: the tables hold a track for each residue at each digit.
+const LONG_UNITS: u64 = 12;
+
 /// An atom under the options, per sign and part of the number.
 #[derive(Debug)]
 pub(in crate::json) struct Rules {
@@ -77,6 +80,11 @@ impl Rules {
             any,
             minus_zero: any || !atom.integer,
         }
+    }
+
+    /// Whether there are too many residues to share a track for each.
+    pub(super) fn is_long(&self) -> bool {
+        self.conditions.iter().map(Condition::bits).sum::<u64>() > LONG_UNITS
     }
 }
 

@@ -20,6 +20,16 @@ pub(super) enum Part {
     Exponent(Exponent),
 }
 
+impl Part {
+    /// Reads one more byte; `None` where no number goes on so. What is left may be dead.
+    pub(super) fn step(&self, rules: &Rules, byte: u8) -> Option<Self> {
+        match self {
+            Self::Mantissa(mantissa) => mantissa.step(rules, byte),
+            Self::Exponent(exponent) => exponent.step(byte).map(Self::Exponent),
+        }
+    }
+}
+
 /// How the digits so far compare with a bound's magnitude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Against {
