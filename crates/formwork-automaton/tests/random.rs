@@ -1,7 +1,7 @@
 //! Laws on random schemas: finished texts are valid, every prefix can be finished, and valid values are accepted.
 
 use formwork_automaton::{Automaton, Frames, JsonAutomaton, Spelling, State, Step, Symbol};
-use formwork_grammar::{Escapes, PropertyOrder, SchemaOptions, Whitespace, schema_from_value};
+use formwork_grammar::{Escapes, Numbers, PropertyOrder, SchemaOptions, Whitespace, schema_from_value};
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use serde_json::{Map, Value, json};
@@ -106,9 +106,10 @@ fn options() -> impl Strategy<Value = SchemaOptions> {
         ],
         prop_oneof![Just(PropertyOrder::Schema), Just(PropertyOrder::Any)],
         prop_oneof![Just(Escapes::Canonical), Just(Escapes::Any)],
+        prop_oneof![Just(Numbers::Plain), Just(Numbers::Any)],
     )
-        .prop_map(|(whitespace, order, escapes)| {
-            SchemaOptions::default().whitespace(whitespace).property_order(order).escapes(escapes)
+        .prop_map(|(whitespace, order, escapes, numbers)| {
+            SchemaOptions::default().whitespace(whitespace).property_order(order).escapes(escapes).numbers(numbers)
         })
 }
 
@@ -227,7 +228,7 @@ proptest! {
             prop_assert!(valid || !accepted, "{schema}: {text} is accepted");
             // In schema order, a valid value may stand in another order.
             let any = options.property_order == PropertyOrder::Any;
-            let whole = !text.contains(".0") && !text.contains("-0");
+            let whole = options.numbers == Numbers::Any || !text.contains(".0") && !text.contains("-0");
             prop_assert!(!valid || accepted || !any || !whole, "{schema}: {text} is rejected");
         }
     }

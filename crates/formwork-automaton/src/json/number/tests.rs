@@ -376,10 +376,11 @@ proptest! {
     }
 
     #[test]
-    fn all_spellings_by_brute_force(sketch in sketch()) {
+    fn all_spellings_by_brute_force(sketch in sketch(), two in proptest::bool::weighted(0.1)) {
         let Some(atom) = sketch.atom() else { return Ok(()) };
-        let rules = Rules::within(&atom, Numbers::Any, 2, 1, Some(2));
-        against_texts(&sketch, &rules, &texts(2, 1, Some(2)), 0, false)
+        let whole = if two { 2 } else { 1 };
+        let rules = Rules::within(&atom, Numbers::Any, whole, 1, Some(2));
+        against_texts(&sketch, &rules, &texts(u32::from(whole), 1, Some(2)), 0, false)
             .map_err(|e| TestCaseError::fail(format!("{atom:?}: {e}")))?;
     }
 

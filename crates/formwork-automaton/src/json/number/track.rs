@@ -262,8 +262,15 @@ impl Exponent {
             }
             _ => return None,
         };
+        if next.phase == ExponentPhase::Digits && next.least(1).is_none() {
+            // The same end whatever the number was.
+            return next.accepts().then_some(Self::END);
+        }
         next.rest().map(|_| next)
     }
+
+    /// After the last digit of an exponent that fits.
+    const END: Self = Self { phase: ExponentPhase::Digits, low: 0, high: 0, value: 0, read: EXPONENT_DIGITS };
 
     pub(super) fn accepts(&self) -> bool {
         self.phase == ExponentPhase::Digits && (self.low..=self.high).contains(&self.value)
@@ -278,14 +285,19 @@ impl Exponent {
             ExponentPhase::E if self.high >= 0 => Some(self.low.max(0).to_string().into_bytes()),
             ExponentPhase::E => Some(self.high.to_string().into_bytes()),
             ExponentPhase::Sign => Some(self.low.to_string().into_bytes()),
-            ExponentPhase::Digits => (0..=EXPONENT_DIGITS - self.read).find_map(|more| {
-                let tens = 10_i64.pow(u32::from(more));
-                let least = self.low.max(self.value * tens);
-                let rest = least - self.value * tens;
-                let width = usize::from(more);
-                let fits = least <= self.high && rest < tens;
-                fits.then(|| if more == 0 { Vec::new() } else { format!("{rest:0width$}").into_bytes() })
-            }),
+            ExponentPhase::Digits => self.least(0),
         }
+    }
+
+    /// The least rest that is a shortest one of those with so many digits or more.
+    fn least(&self, digits: u8) -> Option<Vec<u8>> {
+        (digits..=EXPONENT_DIGITS - self.read).find_map(|more| {
+            let tens = 10_i64.pow(u32::from(more));
+            let least = self.low.max(self.value * tens);
+            let rest = least - self.value * tens;
+            let width = usize::from(more);
+            let fits = least <= self.high && rest < tens;
+            fits.then(|| if more == 0 { Vec::new() } else { format!("{rest:0width$}").into_bytes() })
+        })
     }
 }
