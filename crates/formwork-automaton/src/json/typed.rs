@@ -96,7 +96,7 @@ impl JsonAutomaton {
             ..Typed::default()
         };
         if types.contains(Type::Number) {
-            self.keep_number(NumberAtom::new(&keywords.number, types.integer_only()), &mut out.numbers);
+            self.keep_number(NumberAtom::of_rules(&keywords.number, types.integer_only()), &mut out.numbers);
         }
         if types.contains(Type::String) {
             let rules = &keywords.string;

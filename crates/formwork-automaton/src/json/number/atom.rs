@@ -21,7 +21,7 @@ pub(in crate::json) struct NumberAtom {
 
 impl NumberAtom {
     /// The numbers that the keywords allow; `integer` says whether the type does too.
-    pub(in crate::json) fn new(rules: &NumberRules, integer: bool) -> Self {
+    pub(in crate::json) fn of_rules(rules: &NumberRules, integer: bool) -> Self {
         let multiple = rules.multiple_of.as_ref().map(clamp);
         Self { min: rules.min.clone(), max: rules.max.clone(), integer, multiple, ..Self::default() }
     }

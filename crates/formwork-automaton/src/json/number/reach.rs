@@ -164,7 +164,8 @@ impl Mantissa {
         }
         text.push_str(fraction);
         if shape.exponent != 0 {
-            text.push_str(&format!("e{}", shape.exponent));
+            text.push('e');
+            text.push_str(&shape.exponent.to_string());
         }
         text.into_bytes()
     }

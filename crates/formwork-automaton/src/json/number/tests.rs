@@ -24,7 +24,7 @@ fn atom(min: Option<&str>, max: Option<&str>, integer: bool, multiple: Option<&s
         None => Bound { value: d(text), exclusive: false },
     };
     let rules = NumberRules { min: min.map(bound), max: max.map(bound), multiple_of: multiple.map(d) };
-    not.iter().fold(NumberAtom::new(&rules, integer), |atom, unit| {
+    not.iter().fold(NumberAtom::of_rules(&rules, integer), |atom, unit| {
         let other = NumberAtom { not_multiples: Box::new([d(unit)]), ..NumberAtom::default() };
         atom.meet(&other).unwrap()
     })
@@ -169,7 +169,7 @@ fn numbers_stay_finite_floats() {
             assert!(read(&rules, &format!("{text}0")).is_none());
             if let Some(size) = rules.exponent {
                 assert!(read(&rules, &format!("{text}e{}", size + 1)).is_none());
-                text.push_str(&format!("e{size}"));
+                text = format!("{text}e{size}");
                 assert!(read(&rules, &text).is_some() || multiple == Some("3"), "{text}");
             }
             assert!(text.parse::<f64>().unwrap().is_finite(), "{text}");
@@ -241,7 +241,7 @@ impl Sketch {
             max: self.max.as_ref().map(bound),
             multiple_of: self.multiple.map(plain),
         };
-        let whole = NumberAtom::new(&rules, self.integer).meet(&NumberAtom::default())?;
+        let whole = NumberAtom::of_rules(&rules, self.integer).meet(&NumberAtom::default())?;
         self.not_multiples.iter().try_fold(whole, |atom, unit| {
             atom.meet(&NumberAtom { not_multiples: Box::new([plain(*unit)]), ..NumberAtom::default() })
         })
