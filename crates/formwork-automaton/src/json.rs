@@ -36,7 +36,7 @@ use crate::symbol::Symbol;
 use array::{ArrayAtom, ArrayGroup, ArrayState};
 use form::{Form, FormId};
 use liveness::Costs;
-use number::{NumberAtom, NumberTrack};
+use number::{NumberAtom, NumberTrack, Rules as NumberRules};
 use keys::{AtomKeys, KeyMachine, KeyRef};
 use cover::{ArrayCover, ObjectCover};
 use object::{Member, ObjectAtom, ObjectGroup, ObjectState};
@@ -94,6 +94,8 @@ pub struct JsonAutomaton {
     string_atoms: Interner<StringAtom>,
     number_atoms: Interner<NumberAtom>,
     number_tracks: Interner<NumberTrack>,
+    number_rules: Memo<u32, std::sync::Arc<NumberRules>>,
+    number_lives: Memo<u32, bool>,
     number_costs: Memo<u32, u32>,
     array_groups: Interner<ArrayGroup>,
     array_atoms: Interner<ArrayAtom>,
@@ -147,6 +149,8 @@ impl JsonAutomaton {
             string_atoms: Interner::new(),
             number_atoms: Interner::new(),
             number_tracks: Interner::new(),
+            number_rules: Memo::new(),
+            number_lives: Memo::new(),
             number_costs: Memo::new(),
             array_groups: Interner::new(),
             array_atoms: Interner::new(),
@@ -251,10 +255,11 @@ impl Automaton for JsonAutomaton {
         }
     }
 
-    fn is_accepting(&self, _seq: &Frames, state: State) -> bool {
+    fn is_accepting(&self, seq: &Frames, state: State) -> bool {
         match self.situations.get(state.id) {
             Situation::Done => true,
             Situation::Number { alts, .. } => state.frame.is_none() && !self.number_tags(alts).is_empty(),
+            Situation::LongNumber { alts, .. } => state.frame.is_none() && !self.long_tags(seq, alts, state).is_empty(),
             _ => false,
         }
     }

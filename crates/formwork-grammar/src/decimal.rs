@@ -45,6 +45,22 @@ impl Decimal {
         Some(Self { negative, digits: all[lead..all.len() - tail].to_vec(), point })
     }
 
+    /// The number ±0.d₁d₂d₃… × 10^`point`. The digits are 0 to 9 each; zeros at either end don't count.
+    ///
+    /// ```
+    /// use formwork_grammar::Decimal;
+    /// assert_eq!(Decimal::from_digits(true, &[0, 2, 5, 0], 2), Decimal::parse("-2.5").unwrap());
+    /// ```
+    pub fn from_digits(negative: bool, digits: &[u8], point: i64) -> Self {
+        let lead = digits.iter().take_while(|&&d| d == 0).count();
+        if lead == digits.len() {
+            return Self::ZERO;
+        }
+        let tail = digits.iter().rev().take_while(|&&d| d == 0).count();
+        let point = point.saturating_sub(i64::try_from(lead).unwrap_or(i64::MAX));
+        Self { negative, digits: digits[lead..digits.len() - tail].to_vec(), point }
+    }
+
     /// The number of a JSON value, exactly as it was written.
     pub fn from_json(number: &serde_json::Number) -> Option<Self> {
         Self::parse(number.as_str())

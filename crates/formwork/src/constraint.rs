@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use formwork_automaton::{ByteSet, JsonAutomaton, RegexAutomaton, Spelling};
-use formwork_grammar::{Numbers, Regex, Relaxed, Schema, SchemaOptions, Warning, parse_schema, schema_from_value};
+use formwork_grammar::{Regex, Relaxed, Schema, SchemaOptions, Warning, parse_schema, schema_from_value};
 use formwork_mask::{CompiledConstraint, Vocabulary};
 use serde_json::Value;
 
@@ -39,7 +39,6 @@ impl Constraint {
     /// # Errors
     /// A keyword with a wrong value, one that can't be enforced, a reference that leads nowhere: each with its JSON pointer.
     pub fn json_schema_with(schema: &Value, options: &SchemaOptions) -> Result<Self, Error> {
-        supported(options)?;
         let schema = Box::new(schema_from_value(schema, options)?);
         Ok(Self(Kind::Schema { schema, options: Box::new(options.clone()) }))
     }
@@ -49,7 +48,6 @@ impl Constraint {
     /// # Errors
     /// Also where the text is not JSON, with line and column.
     pub fn json_schema_text(text: &str, options: &SchemaOptions) -> Result<Self, Error> {
-        supported(options)?;
         let schema = Box::new(parse_schema(text, options)?);
         Ok(Self(Kind::Schema { schema, options: Box::new(options.clone()) }))
     }
@@ -99,13 +97,5 @@ impl Constraint {
             Kind::Schema { schema, options } => Arc::new(JsonAutomaton::new((**schema).clone(), options, spelling)?),
             Kind::Regex(regex) => Arc::new(RegexAutomaton::new(regex, spelling)?),
         })
-    }
-}
-
-/// Refuses options that exist but are not enforced yet.
-fn supported(options: &SchemaOptions) -> Result<(), Error> {
-    match options.numbers {
-        Numbers::Plain => Ok(()),
-        Numbers::Any => Err(Error::option("numbers", "\"any\" is not supported yet; \"plain\" is")),
     }
 }

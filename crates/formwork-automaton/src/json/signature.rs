@@ -17,7 +17,11 @@ impl JsonAutomaton {
         key.push(state.id);
         let situation = self.situations.get(state.id);
         match situation {
-            Situation::Done | Situation::Literal { .. } => {}
+            Situation::Done
+            | Situation::Literal { .. }
+            | Situation::Number { .. }
+            // Every look at its text is noted.
+            | Situation::LongNumber { .. } => {}
             Situation::String { min, max, .. } => {
                 key.extend([state.b, state.c]);
                 let alt = StringAlt { tag: 0, state: state.c, min: *min, max: *max };
@@ -29,7 +33,6 @@ impl JsonAutomaton {
                     self.push_window(alt, state.a, &mut key);
                 }
             }
-            Situation::Number { .. } => key.extend([state.a, state.b]),
             Situation::Key { .. } => key.extend([state.a, state.b, state.c]),
             Situation::Value { .. } | Situation::Colon { .. } => key.push(state.a),
             Situation::ObjectOpen { .. } | Situation::ObjectNext { .. } | Situation::ObjectComma { .. } => {

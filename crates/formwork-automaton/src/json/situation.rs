@@ -38,8 +38,10 @@ pub(super) enum Situation {
     String { tag: u16, min: u32, max: Option<u32> },
     /// In a string with several alternatives. a: characters read; b: the escape being read.
     Strings { alts: Box<[StringAlt]>, active: u16 },
-    /// In a number. a: digits in this run; b: the exponent so far.
+    /// In a number.
     Number { alts: Box<[(u16, u32)]>, active: u16 },
+    /// In a number whose text the sequence keeps: tags and atoms. c: where the text begins.
+    LongNumber { alts: Box<[(u16, u32)]>, active: u16 },
     /// In a literal, `at` bytes of it read; the tags that it will have.
     Literal { literal: Literal, at: u8, tags: u32 },
     /// After `{`. a: blanks read; c: keys used.

@@ -37,10 +37,18 @@ impl JsonAutomaton {
                 Some(next) => Step::To(next),
                 // A number ends before the first byte that is not part of it.
                 None if state.frame.is_none() => Step::Dead,
-                None => match self.close(seq, state.frame, self.answer(self.number_tags(alts), *active)) {
-                    Step::To(next) => self.step_byte(seq, next, byte),
-                    step => step,
-                },
+                None => {
+                    let tags = self.answer(self.number_tags(alts), *active);
+                    self.close_before(seq, state.frame, tags, byte)
+                }
+            },
+            Situation::LongNumber { alts, active } => match self.step_long(seq, alts, *active, state, byte) {
+                Some(next) => Step::To(next),
+                None if state.frame.is_none() => Step::Dead,
+                None => {
+                    let tags = self.answer(self.long_tags(seq, alts, state), *active);
+                    self.close_before(seq, state.frame, tags, byte)
+                }
             },
             Situation::Literal { literal, at, tags } => {
                 let text = literal.text().as_bytes();
@@ -88,7 +96,9 @@ impl JsonAutomaton {
     fn open_value(&self, seq: &mut Frames, state: State, goal: u32, byte: u8, needed: bool) -> Step {
         match byte {
             b'"' => to(self.start_string(state, goal)),
-            b'-' | b'0'..=b'9' => to(self.start_number(&self.goal_numbers(goal), self.goal(goal).active, byte, state)),
+            b'-' | b'0'..=b'9' => {
+                to(self.start_number(seq, &self.goal_numbers(goal), self.goal(goal).active, byte, state))
+            }
             b'{' | b'[' => {
                 let opened = if byte == b'{' { self.object_opening(goal) } else { self.array_opening(goal) };
                 let Some(id) = opened else { return Step::Dead };
@@ -314,6 +324,14 @@ impl JsonAutomaton {
                 self.open_value(seq, State { id: 0, a: 0, b: 0, c: 0, frame }, member.goal, byte, needed)
             }
             _ => Step::Dead,
+        }
+    }
+
+    /// The end of a value before a byte that is not part of it.
+    fn close_before(&self, seq: &mut Frames, frame: FrameId, tags: Option<u32>, byte: u8) -> Step {
+        match self.close(seq, frame, tags) {
+            Step::To(next) => self.step_byte(seq, next, byte),
+            step => step,
         }
     }
 

@@ -87,10 +87,13 @@ impl JsonAutomaton {
             at = next;
         }
         // A number ends with the byte after it.
-        if let Situation::Number { alts, active } = self.situations.get(at.id) {
-            let Step::To(next) = self.close(&mut seq, at.frame, self.answer(self.number_tags(alts), *active)) else {
-                return None;
-            };
+        let number = match self.situations.get(at.id) {
+            Situation::Number { alts, active } => Some(self.answer(self.number_tags(alts), *active)),
+            Situation::LongNumber { alts, active } => Some(self.answer(self.long_tags(&seq, alts, at), *active)),
+            _ => None,
+        };
+        if let Some(tags) = number {
+            let Step::To(next) = self.close(&mut seq, at.frame, tags) else { return None };
             at = next;
         }
         Some((seq, at))
@@ -343,6 +346,14 @@ impl JsonAutomaton {
                 let Some((tag, track)) = alts.iter().min_by_key(cost) else { return 0 };
                 out.extend(self.number_rest(*track).unwrap_or_default());
                 *tag
+            }
+            Situation::LongNumber { alts, .. } => {
+                let rests = alts.iter().filter_map(|&(tag, atom)| Some((tag, self.long_rest(seq, atom, state)?)));
+                let cost =
+                    |(tag, rest): &(u16, Vec<u8>)| add(u32::try_from(rest.len()).unwrap_or(NEVER), outer_of(*tag));
+                let Some((tag, rest)) = rests.min_by_key(cost) else { return 0 };
+                out.extend(rest);
+                tag
             }
             Situation::Literal { literal, at, tags } => {
                 out.extend(&literal.text().as_bytes()[usize::from(*at)..]);
