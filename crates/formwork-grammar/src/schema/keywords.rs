@@ -41,9 +41,10 @@ impl<'a> Parser<'a> {
             return Ok(false);
         }
         if !known.is_in(site.draft) {
-            let (draft, since, until) = (site.draft.name(), known.since.name(), known.until.name());
-            let span = if site.draft < known.since { format!("since {since}") } else { format!("until {until}") };
-            self.warn(at, format!("`{keyword}` is a keyword {span} only and is ignored in draft {draft}"))?;
+            let (since, until) = (known.since.name(), known.until.name());
+            let known = if site.draft < known.since { format!("from {since} on") } else { format!("up to {until}") };
+            let message = format!("`{keyword}` is a keyword {known} and is ignored in draft {}", site.draft.name());
+            self.warn(at, message)?;
             return Ok(false);
         }
         if !site.vocabularies.contains(known.vocabulary) {
