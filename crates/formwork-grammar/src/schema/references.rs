@@ -47,7 +47,7 @@ pub(super) struct Scopes<'a> {
 
 impl<'a> Scopes<'a> {
     /// Anchors that all scopes together may list.
-    pub(super) const MAX_LISTED: usize = 4_000_000;
+    pub(super) const MAX_LISTED: usize = 1_000_000;
     /// The scope outside of every resource.
     pub(super) const OUTSIDE: ScopeId = ScopeId(0);
 

@@ -144,6 +144,10 @@ fn cycles_that_read_nothing_are_refused() {
     let document = json!({"$ref": "json-schema:///"});
     let (_, pointer, message) = refused(&json!({"$ref": "http://a/b"}), &options.document("http://a/b", document));
     assert_eq!((pointer.as_str(), message.contains("# → http://a/b# → #")), ("", true), "{message}");
+    let long: serde_json::Map<String, Value> =
+        (0..50).map(|i| (i.to_string(), json!({"$ref": format!("#/$defs/{}", (i + 1) % 50)}))).collect();
+    let (_, _, message) = refused(&json!({"$defs": long, "$ref": "#/$defs/0"}), &SchemaOptions::default());
+    assert!(message.contains("#/$defs/3 → (43 more) → #/$defs/47"), "{message}");
 }
 
 #[test]
@@ -174,6 +178,19 @@ fn vocabularies_that_are_left_out_or_unknown() {
     let units = metaschema(json!({"http://a/units": true}));
     let options = SchemaOptions::default().document("http://a/meta", units);
     assert_eq!(refused(&schema, &options).1, "/$schema");
+}
+
+#[test]
+fn dynamic_scopes_beyond_all_use_are_refused() {
+    // Each resource on the way adds an anchor, so that each has a longer scope than the one before.
+    let mut text = String::from(r##"{"$ref": "r0", "$defs": {"end": {}"##);
+    for i in 0..3_000 {
+        let next = if i == 2_999 { "r0".to_owned() } else { format!("r{}", i + 1) };
+        write!(text, r#","{i}": {{"$id": "r{i}", "$dynamicAnchor": "a{i}", "items": {{"$ref": "{next}"}}}}"#).unwrap();
+    }
+    text.push_str("}}");
+    let error = parse_schema(&text, &SchemaOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("dynamic_scopes"), "{error}");
 }
 
 #[test]
