@@ -18,6 +18,13 @@ impl<'a> Parser<'a> {
             // Up to draft 7, everything beside `$ref` is ignored.
             let node = self.reference(site, "$ref", target)?;
             out.applicators.push(Applicator::Ref(node));
+            for keyword in map.keys() {
+                let says = |known: &Known| !matches!(known.vocabulary, Vocabulary::Core | Vocabulary::Annotation);
+                if site.has(keyword) && Known::named(keyword).is_some_and(says) {
+                    let message = format!("`{keyword}` beside `$ref` is ignored up to draft 7");
+                    self.warn(site.at(keyword), message)?;
+                }
+            }
             return Ok(out);
         }
         for (keyword, value) in map {

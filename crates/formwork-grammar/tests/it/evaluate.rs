@@ -77,7 +77,9 @@ fn apply(schema: &Schema, applicator: &Applicator, value: &Value) -> Option<Eval
             if valid.is_empty() {
                 return None;
             }
-            valid.into_iter().for_each(|other| seen.add(other));
+            for other in valid {
+                seen.add(other);
+            }
         }
         Applicator::OneOf(one) => {
             let mut valid = one.iter().filter_map(|id| node(schema, *id, value));

@@ -53,25 +53,25 @@ fn combinators() {
 #[test]
 fn objects() {
     let (old, six, nineteen) = (Draft::Draft4, Draft::Draft6, Draft::Draft201909);
-    let ab = json!({"a": 1, "b": 2});
-    check(old, &json!({"minProperties": 1.0, "maxProperties": 2}), &[ab.clone()], &[json!({})]);
+    let ab = &[json!({"a": 1, "b": 2})];
+    check(old, &json!({"minProperties": 1.0, "maxProperties": 2}), ab, &[json!({})]);
     check(old, &json!({"patternProperties": {"^a": {"type": "null"}}}), &[json!({"ba": 1})], &[json!({"ab": 1})]);
-    check(six, &json!({"propertyNames": {"maxLength": 1}}), &[ab.clone()], &[json!({"ab": 1})]);
+    check(six, &json!({"propertyNames": {"maxLength": 1}}), ab, &[json!({"ab": 1})]);
     check(
         nineteen,
         &json!({"dependentRequired": {"a": ["b", "b"]}}),
-        &[ab.clone(), json!({"b": 1})],
+        &[ab[0].clone(), json!({"b": 1})],
         &[json!({"a": 1})],
     );
-    check(nineteen, &json!({"dependentSchemas": {"a": {"minProperties": 2}}}), &[ab.clone()], &[json!({"a": 1})]);
+    check(nineteen, &json!({"dependentSchemas": {"a": {"minProperties": 2}}}), ab, &[json!({"a": 1})]);
     check(
         old,
         &json!({"dependencies": {"a": ["b"], "b": {"minProperties": 2}}}),
-        &[ab.clone()],
+        ab,
         &[json!({"a": 1}), json!({"b": 1})],
     );
     let schema = json!({"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": {"type": "string"}});
-    check(nineteen, &schema, &[json!({"a": 1, "b": ""})], &[ab]);
+    check(nineteen, &schema, &[json!({"a": 1, "b": ""})], ab);
 }
 
 #[test]

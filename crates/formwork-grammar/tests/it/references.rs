@@ -66,6 +66,9 @@ fn identifiers_and_anchors() {
 fn beside_a_reference_old_drafts_say_nothing() {
     let schema = json!({"$ref": "#/definitions/a", "maxLength": 1, "definitions": {"a": {"enum": ["one"]}}});
     leads_to("one", &schema, &SchemaOptions::default().draft(Draft::Draft7));
+    let read = schema_from_value(&schema, &SchemaOptions::default().draft(Draft::Draft7)).unwrap();
+    let warned: Vec<&str> = read.warnings().iter().map(|warning| warning.pointer.as_str()).collect();
+    assert_eq!(warned, ["/maxLength"]);
     leads_to("none", &schema, &SchemaOptions::default().draft(Draft::Draft201909));
     // The identifier is no base, but still names the document.
     let own =
@@ -183,7 +186,7 @@ fn vocabularies_that_are_left_out_or_unknown() {
 #[test]
 fn dynamic_scopes_beyond_all_use_are_refused() {
     // Each resource on the way adds an anchor, so that each has a longer scope than the one before.
-    let mut text = String::from(r##"{"$ref": "r0", "$defs": {"end": {}"##);
+    let mut text = String::from(r#"{"$ref": "r0", "$defs": {"end": {}"#);
     for i in 0..3_000 {
         let next = if i == 2_999 { "r0".to_owned() } else { format!("r{}", i + 1) };
         write!(text, r#","{i}": {{"$id": "r{i}", "$dynamicAnchor": "a{i}", "items": {{"$ref": "{next}"}}}}"#).unwrap();
