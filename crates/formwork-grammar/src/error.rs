@@ -99,7 +99,8 @@ impl Error {
             Kind::UnresolvedReference { .. } => {
                 Some("put the target under `$defs`, or supply its document in `documents`; nothing is fetched")
             }
-            Kind::Limit { .. } => Some("raise the limit in `limits`, or simplify the schema"),
+            Kind::Limit { limit: "nodes", .. } => Some("raise the limit in `limits`, or simplify the schema"),
+            Kind::Limit { .. } => Some("simplify the schema"),
             _ => None,
         }
     }
@@ -153,8 +154,15 @@ impl Error {
         }))
     }
 
+    /// A cycle of references, its first pointer again at its end; of a long one, the middle is left out.
     pub(crate) fn cycle(pointers: &[&str]) -> Self {
-        let named: Vec<String> = pointers.iter().map(|p| shown(p)).collect();
+        const SHOWN: usize = 4;
+        let mut named: Vec<String> = pointers.iter().take(SHOWN).map(|p| shown(p)).collect();
+        let rest = pointers.get(SHOWN..).unwrap_or_default();
+        if rest.len() > SHOWN {
+            named.push(format!("({} more)", rest.len() - SHOWN));
+        }
+        named.extend(rest.iter().skip(rest.len().saturating_sub(SHOWN)).map(|p| shown(p)));
         Self(Box::new(Kind::ReferenceCycle {
             place: Place::Pointer(pointers.first().copied().unwrap_or_default().to_owned()),
             cycle: named.join(" → "),

@@ -118,8 +118,7 @@ impl<'a> Parser<'a> {
     }
 
     fn root(&mut self, value: &'a Value) -> Result<NodeId, Error> {
-        let resource = self.registry.root();
-        self.node(value, resource, Scopes::OUTSIDE, |_| String::new())
+        self.node(value, Registry::ROOT, Scopes::OUTSIDE, |_| String::new())
     }
 
     fn read(&mut self, Pending { value, resource, scope, node }: Pending<'a>) -> Result<(), Error> {
@@ -210,7 +209,7 @@ impl<'a> Parser<'a> {
         }
         let listed = self.registry.metaschema(uri).and_then(|schema| schema.get("$vocabulary")?.as_object());
         for (uri, needed) in listed.into_iter().flatten() {
-            if needed.as_bool() == Some(true) && !Vocabularies::ALL.clone().insert_uri(uri) {
+            if needed.as_bool() == Some(true) && !Vocabularies::knows(uri) {
                 return Err(at.invalid(format!("its metaschema needs the vocabulary {uri:?}, which is unknown")));
             }
         }

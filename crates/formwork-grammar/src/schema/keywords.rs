@@ -18,6 +18,13 @@ impl<'a> Parser<'a> {
             // Up to draft 7, everything beside `$ref` is ignored.
             let node = self.reference(site, "$ref", target)?;
             out.applicators.push(Applicator::Ref(node));
+            for keyword in map.keys() {
+                let says = |known: &Known| !matches!(known.vocabulary, Vocabulary::Core | Vocabulary::Annotation);
+                if site.has(keyword) && Known::named(keyword).is_some_and(says) {
+                    let message = format!("`{keyword}` beside `$ref` is ignored up to draft 7");
+                    self.warn(site.at(keyword), message)?;
+                }
+            }
             return Ok(out);
         }
         for (keyword, value) in map {
@@ -41,9 +48,10 @@ impl<'a> Parser<'a> {
             return Ok(false);
         }
         if !known.is_in(site.draft) {
-            let (draft, since, until) = (site.draft.name(), known.since.name(), known.until.name());
-            let span = if site.draft < known.since { format!("since {since}") } else { format!("until {until}") };
-            self.warn(at, format!("`{keyword}` is a keyword {span} only and is ignored in draft {draft}"))?;
+            let (since, until) = (known.since.name(), known.until.name());
+            let known = if site.draft < known.since { format!("from {since} on") } else { format!("up to {until}") };
+            let message = format!("`{keyword}` is a keyword {known} and is ignored in draft {}", site.draft.name());
+            self.warn(at, message)?;
             return Ok(false);
         }
         if !site.vocabularies.contains(known.vocabulary) {

@@ -68,11 +68,16 @@ impl Vocabularies {
         self.0 & (1 << vocabulary as u8) != 0
     }
 
-    /// Adds the vocabulary that a URI names; `false` where nothing is known of it.
-    pub(super) fn insert_uri(&mut self, uri: &str) -> bool {
+    /// Whether anything is known of the vocabulary that a URI names.
+    pub(super) fn knows(uri: &str) -> bool {
+        Self::BASE.with_uri(uri).is_some()
+    }
+
+    /// Adds the vocabulary that a URI names; `None` where nothing is known of it.
+    pub(super) fn with_uri(self, uri: &str) -> Option<Self> {
         let old = "https://json-schema.org/draft/2019-09/vocab/";
         let new = "https://json-schema.org/draft/2020-12/vocab/";
-        let Some(name) = uri.strip_prefix(old).or_else(|| uri.strip_prefix(new)) else { return false };
+        let name = uri.strip_prefix(old).or_else(|| uri.strip_prefix(new))?;
         let added: &[Vocabulary] = match name {
             // `unevaluated*` have a vocabulary of their own since 2020-12 only.
             "applicator" if uri.starts_with(old) => &[Vocabulary::Applicator, Vocabulary::Unevaluated],
@@ -81,10 +86,9 @@ impl Vocabularies {
             "validation" => &[Vocabulary::Validation],
             "format" | "format-annotation" | "format-assertion" => &[Vocabulary::Format],
             "core" | "meta-data" | "content" => &[],
-            _ => return false,
+            _ => return None,
         };
-        self.0 |= added.iter().fold(0, |bits, v| bits | 1 << *v as u8);
-        true
+        Some(Self(added.iter().fold(self.0, |bits, v| bits | 1 << *v as u8)))
     }
 }
 
@@ -210,12 +214,12 @@ mod tests {
 
     #[test]
     fn vocabularies_by_uri() {
-        let mut on = Vocabularies::BASE;
-        assert!(!on.contains(Vocabulary::Validation));
-        assert!(on.insert_uri("https://json-schema.org/draft/2020-12/vocab/applicator"));
-        assert!(on.contains(Vocabulary::Applicator) && !on.contains(Vocabulary::Unevaluated));
-        assert!(on.insert_uri("https://json-schema.org/draft/2019-09/vocab/applicator"));
-        assert!(on.contains(Vocabulary::Unevaluated));
-        assert!(!on.insert_uri("https://example.com/vocab/units"));
+        let new = Vocabularies::BASE.with_uri("https://json-schema.org/draft/2020-12/vocab/applicator").unwrap();
+        let old = Vocabularies::BASE.with_uri("https://json-schema.org/draft/2019-09/vocab/applicator").unwrap();
+        assert!(new.contains(Vocabulary::Applicator) && old.contains(Vocabulary::Applicator));
+        assert!(!new.contains(Vocabulary::Unevaluated) && old.contains(Vocabulary::Unevaluated));
+        assert!(!new.contains(Vocabulary::Validation));
+        assert!(Vocabularies::knows("https://json-schema.org/draft/2019-09/vocab/core"));
+        assert!(!Vocabularies::knows("https://example.com/vocab/units"));
     }
 }

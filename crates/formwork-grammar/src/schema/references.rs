@@ -39,7 +39,7 @@ pub(super) struct ScopeId(usize);
 /// The dynamic scopes met; without dynamic anchors, that is one.
 #[derive(Debug)]
 pub(super) struct Scopes<'a> {
-    scopes: Vec<FxHashMap<&'a str, ResourceId>>,
+    by_id: Vec<FxHashMap<&'a str, ResourceId>>,
     ids: FxHashMap<Vec<(&'a str, ResourceId)>, ScopeId>,
     entered: FxHashMap<(ScopeId, ResourceId), ScopeId>,
     listed: usize,
@@ -47,13 +47,13 @@ pub(super) struct Scopes<'a> {
 
 impl<'a> Scopes<'a> {
     /// Anchors that all scopes together may list.
-    pub(super) const MAX_LISTED: usize = 4_000_000;
+    pub(super) const MAX_LISTED: usize = 1_000_000;
     /// The scope outside of every resource.
     pub(super) const OUTSIDE: ScopeId = ScopeId(0);
 
     pub(super) fn new() -> Self {
         Self {
-            scopes: vec![FxHashMap::default()],
+            by_id: vec![FxHashMap::default()],
             ids: std::iter::once((Vec::new(), ScopeId(0))).collect(),
             entered: FxHashMap::default(),
             listed: 0,
@@ -61,7 +61,7 @@ impl<'a> Scopes<'a> {
     }
 
     fn outermost(&self, scope: ScopeId, name: &str) -> Option<ResourceId> {
-        self.scopes[scope.0].get(name).copied()
+        self.by_id[scope.0].get(name).copied()
     }
 
     /// The scope within a resource that is entered from `scope`; `None` where scopes grow beyond all use.
@@ -73,7 +73,7 @@ impl<'a> Scopes<'a> {
         if let Some(&inside) = self.entered.get(&(scope, id)) {
             return Some(inside);
         }
-        let mut map = self.scopes[scope.0].clone();
+        let mut map = self.by_id[scope.0].clone();
         for name in names {
             map.entry(name).or_insert(id);
         }
@@ -83,10 +83,10 @@ impl<'a> Scopes<'a> {
         if self.listed > Self::MAX_LISTED {
             return None;
         }
-        let next = ScopeId(self.scopes.len());
+        let next = ScopeId(self.by_id.len());
         let inside = *self.ids.entry(key).or_insert(next);
         if inside == next {
-            self.scopes.push(map);
+            self.by_id.push(map);
         }
         self.entered.insert((scope, id), inside);
         Some(inside)

@@ -118,9 +118,7 @@ impl<'a> Registry<'a> {
     }
 
     /// The schema itself.
-    pub(super) fn root(&self) -> ResourceId {
-        ResourceId(0)
-    }
+    pub(super) const ROOT: ResourceId = ResourceId(0);
 
     pub(super) fn resource(&self, id: ResourceId) -> &Resource<'a> {
         &self.resources[id.0]
@@ -173,11 +171,7 @@ impl<'a> Registry<'a> {
             // The first metaschema decides on vocabularies; those further on only lead to the draft.
             vocabularies = vocabularies.or(Some(match metaschema.get("$vocabulary") {
                 Some(Value::Object(listed)) => {
-                    let mut set = Vocabularies::BASE;
-                    for uri in listed.keys() {
-                        set.insert_uri(uri);
-                    }
-                    set
+                    listed.keys().fold(Vocabularies::BASE, |set, uri| set.with_uri(uri).unwrap_or(set))
                 }
                 _ => Vocabularies::ALL,
             }));
