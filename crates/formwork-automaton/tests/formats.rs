@@ -500,7 +500,13 @@ fn samples_of_the_other_side_are_invalid() {
     let mut wrong = Vec::new();
     for format in StringFormat::ALL {
         let other = langs.not_format(format).unwrap_or_else(|e| panic!("not {}: {e}", format.name()));
-        assert!(langs.is_disjoint(lang(&langs, format), other), "{}", format.name());
+        // Emptiness of the intersection would be a proof, but host names' lengths make it a search of seconds.
+        let lang = lang(&langs, format);
+        let mut random = Random(0xD15);
+        for _ in 0..20 {
+            let text = sample(&langs, lang, &mut random);
+            assert!(!langs.contains(other, &text), "{}: {text:?} is on both sides", format.name());
+        }
         if !matches!(format, StringFormat::IdnHostname | StringFormat::IdnEmail) {
             check_samples(&langs, format, other, false, &mut wrong);
         }
