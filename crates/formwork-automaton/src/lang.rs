@@ -29,6 +29,7 @@ use rustc_hash::FxHashMap;
 
 use compile::Frame;
 use count::CountMemo;
+use format::Side;
 use formula::{Formula, FormulaId, NO, YES};
 use lengths::LengthMemo;
 use program::Unit;
@@ -112,7 +113,7 @@ pub struct Langs {
     store: Mutex<Store>,
     lengths: Mutex<LengthMemo>,
     counts: Mutex<CountMemo>,
-    formats: Mutex<FxHashMap<StringFormat, Lang>>,
+    formats: Mutex<FxHashMap<(StringFormat, Side), Lang>>,
     undecided: AtomicU64,
 }
 

@@ -133,9 +133,9 @@ impl StringFormat {
                 Some("labels with hyphens in third and fourth place (`xn--…`), whose Punycode can't be checked")
             }
             Self::IdnHostname => Some(
-                "labels of Punycode (`xn--…`), labels beyond ASCII that might be longer than 63 octets in Punycode, and \
-                 scripts other than Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic, Devanagari, Thai, Hangul, \
-                 Kana and Han",
+                "labels of Punycode (`xn--…`), labels beyond ASCII that might be longer than 63 octets in Punycode, \
+                 characters of other scripts than Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic, Devanagari, \
+                 Thai, Hangul, Kana and Han, and combining marks that might not be in normal form",
             ),
             Self::IdnEmail => Some(
                 "domains that `idn-hostname` leaves out, and parts beyond ASCII that might be longer than SMTP's octets",

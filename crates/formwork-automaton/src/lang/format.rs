@@ -11,13 +11,15 @@ mod uri;
 mod uri_template;
 mod uuid;
 
+use std::sync::PoisonError;
+
 use formwork_grammar::{Regex, StringFormat};
 
 use super::{Anchor, Lang, LangError, Langs};
 
 impl Langs {
     /// The texts of a format, built at the first call. Where [`StringFormat::narrowed`] says that some are left out, a text
-    /// outside the language may be of the format nevertheless: such a language must not be complemented.
+    /// outside the language may be of the format nevertheless: [`Langs::not_format`] is its other side.
     ///
     /// ```
     /// use formwork_automaton::{ByteSet, LangLimits, Langs};
@@ -31,14 +33,52 @@ impl Langs {
     /// # Errors
     /// Where [`LangLimits::max_nfa`](super::LangLimits::max_nfa) is too small for it.
     pub fn format(&self, format: StringFormat) -> Result<Lang, LangError> {
-        let known = || self.formats.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(&lang) = known().get(&format) {
+        self.built_once(format, Side::In, |rules| rules.format(format))
+    }
+
+    /// The texts that are certainly not of a format: the complement of [`Langs::format`], or a part of it where that one leaves
+    /// texts out.
+    ///
+    /// ```
+    /// use formwork_automaton::{ByteSet, LangLimits, Langs};
+    /// use formwork_grammar::StringFormat;
+    /// let langs = Langs::new(ByteSet::all(), LangLimits::default());
+    /// let (email, not_email) = (langs.format(StringFormat::Email)?, langs.not_format(StringFormat::Email)?);
+    /// let undecided = "me@xn--bcher-kva.example";
+    /// assert!(!langs.contains(email, undecided) && !langs.contains(not_email, undecided));
+    /// # Ok::<(), formwork_automaton::LangError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Langs::format`].
+    pub fn not_format(&self, format: StringFormat) -> Result<Lang, LangError> {
+        self.built_once(format, Side::Out, |rules| match rules.wider(format) {
+            Some(wider) => Ok(self.not(wider?)),
+            None => Ok(self.not(self.format(format)?)),
+        })
+    }
+
+    fn built_once(
+        &self,
+        format: StringFormat,
+        side: Side,
+        build: impl FnOnce(Rules<'_>) -> Result<Lang, LangError>,
+    ) -> Result<Lang, LangError> {
+        let known = || self.formats.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&lang) = known().get(&(format, side)) {
             return Ok(lang);
         }
-        let lang = Rules(self).format(format)?;
-        known().insert(format, lang);
+        let lang = build(Rules(self))?;
+        known().insert((format, side), lang);
         Ok(lang)
     }
+}
+
+/// Texts of a format, or texts that are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Side {
+    In,
+    Out,
 }
 
 /// Makes languages from patterns.
@@ -62,12 +102,26 @@ impl Rules<'_> {
             StringFormat::UriReference => self.whole(&uri::Grammar::URI.reference()),
             StringFormat::Iri => self.whole(&uri::Grammar::IRI.absolute()),
             StringFormat::IriReference => self.whole(&uri::Grammar::IRI.reference()),
-            StringFormat::UriTemplate => self.whole(&uri_template::template()),
+            StringFormat::UriTemplate => self.whole(&uri_template::template("")),
             StringFormat::Uuid => self.whole(uuid::UUID),
             StringFormat::JsonPointer => self.whole(pointer::ABSOLUTE),
             StringFormat::RelativeJsonPointer => self.whole(&pointer::relative()),
             StringFormat::Regex => regular_expression::regular_expression(self),
         }
+    }
+
+    /// A language that has all texts of the format, where [`Rules::format`] has not.
+    fn wider(self, format: StringFormat) -> Option<Result<Lang, LangError>> {
+        format.narrowed()?;
+        Some(match format {
+            StringFormat::Email | StringFormat::IdnEmail => self.whole(".+@.+"),
+            StringFormat::Hostname => hostname::unchecked(self),
+            StringFormat::IdnHostname => self.whole("[A-Za-z0-9.\\-\\u{80}-\\u{10FFFF}]+"),
+            StringFormat::UriTemplate => self.whole(&uri_template::template("=,!@|")),
+            StringFormat::RelativeJsonPointer => self.whole(&pointer::with_index_manipulation()),
+            StringFormat::Regex => self.whole("[^*+?)].*|"),
+            _ => Ok(self.0.any()),
+        })
     }
 
     /// The texts that a pattern in the `regex` crate's syntax matches as a whole; its `.` is any character.

@@ -8,6 +8,12 @@ pub(super) fn hostname(rules: Rules<'_>) -> Result<Lang, LangError> {
     rules.all(&[name(), ".{1,253}".to_owned()])
 }
 
+/// Host names whose reserved labels may be anything.
+pub(super) fn unchecked(rules: Rules<'_>) -> Result<Lang, LangError> {
+    let label = "[A-Za-z0-9](?:[A-Za-z0-9\\-]{0,61}[A-Za-z0-9])?";
+    rules.all(&[format!("{label}(?:\\.{label})*"), ".{1,253}".to_owned()])
+}
+
 /// Labels between dots, whatever their number.
 pub(super) fn name() -> String {
     let label = label("[A-Za-z0-9]", "[A-Za-z0-9\\-]", 63);

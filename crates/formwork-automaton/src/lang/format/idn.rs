@@ -69,8 +69,8 @@ pub(super) fn name(separator: &str) -> String {
     format!("(?:{undirected}(?:{separator}{undirected})*|{directed}(?:{separator}{directed})*)")
 }
 
-/// What must hold in a name besides: hyphens, lengths, and the contexts of single characters (RFC 5892, appendix A).
-pub(super) fn contexts(separator: &str) -> Vec<String> {
+/// What must hold in a name besides: hyphens, lengths, and what single characters stand beside.
+pub(super) fn contexts(separator: &str) -> [String; 2] {
     // An A-label has 63 octets: so many characters fit however they are mixed.
     let bounds = [("\\x00-\\x7F", 63), ("\\x00-\\u{6FF}", 20), ("\\x00-\\u{10FFFF}", 14)];
     let shapes = bounds.map(|(chars, most)| {
@@ -79,26 +79,28 @@ pub(super) fn contexts(separator: &str) -> Vec<String> {
         label(&outer, &inner, most)
     });
     let shape = format!("(?:{})", shapes.join("|"));
+    [format!("{shape}(?:{separator}{shape})*"), neighbours()]
+}
 
-    let kana = "\\p{Hiragana}\\p{Katakana}\\p{Han}";
-    let katakana_dot = format!("(?:[^\\u{{30FB}}{SEPARATORS}]*|[^{SEPARATORS}]*[{kana}][^{SEPARATORS}]*)");
-    let list = |label: &str| format!("{label}(?:{separator}{label})*");
-    vec![
-        list(&shape),
-        list(&katakana_dot),
-        // A middle dot between two `l`.
-        "(?:[^\\u{B7}l]|l+(?:\\u{B7}l+)*)*".to_owned(),
-        // The Greek numeral sign before a Greek letter.
-        "(?:[^\\u{375}]|\\u{375}+[\\p{Greek}&&[^\\u{375}]])*".to_owned(),
-        // Geresh and gershayim after a Hebrew letter.
-        "(?:[^\\p{Hebrew}]|[\\p{Hebrew}&&[^\\u{5F3}\\u{5F4}]]+[\\u{5F3}\\u{5F4}]*)*".to_owned(),
-        // The joiners after a virama; the non-joiner between letters that would join, too.
+/// RFC 5892's appendix A, and marks in the order of normal form: a text of units that depend on nothing outside them.
+fn neighbours() -> String {
+    let kana_or_han = "\\u{3005}\\u{3007}\\u{3041}-\\u{3096}\\u{309D}\\u{309E}\\u{30A1}-\\u{30FA}\\u{30FD}\\u{30FE}\\u{3400}-\\u{9FFF}";
+    let (greek, hebrew) = ("\\u{376}-\\u{3FF}", "\\u{5D0}-\\u{5F2}");
+    let (devanagari, virama) = ("\\u{900}-\\u{94C}\\u{94E}-\\u{97F}", "\\u{94D}");
+    let (thai, below, tones) =
+        ("\\u{E01}-\\u{E30}\\u{E32}\\u{E40}-\\u{E46}\\u{E50}-\\u{E59}", "[\\u{E38}\\u{E39}]*", "[\\u{E48}-\\u{E4B}]*");
+    let thai_marks = "\\u{E31}\\u{E34}-\\u{E37}\\u{E47}\\u{E4C}-\\u{E4E}";
+    let units = [
         format!(
-            "(?:[^\\u{{200C}}\\u{{200D}}\\u{{94D}}{JOINS_AHEAD}]|\\u{{94D}}+[\\u{{200C}}\\u{{200D}}]?\
-             |(?:[{JOINS_AHEAD}]+\\u{{200C}})*(?:[{JOINS_AHEAD}]|[{JOINS_BACK}]))*"
+            "[^l\\u{{B7}}\\u{{375}}{hebrew}\\u{{5F3}}\\u{{5F4}}{devanagari}{virama}\\u{{E00}}-\\u{{E7F}}\\u{{30FB}}\\u{{200C}}\\u{{200D}}{JOINS_AHEAD}]"
         ),
-        // Thai vowels below stand before tone marks in normal form.
-        "(?:[^\\u{E48}-\\u{E4B}]|[\\u{E48}-\\u{E4B}]+[^\\u{E38}\\u{E39}\\u{E48}-\\u{E4B}])*[\\u{E48}-\\u{E4B}]*"
-            .to_owned(),
-    ]
+        "l(?:\\u{B7}l)*".to_owned(),
+        format!("\\u{{375}}[{greek}]"),
+        format!("[{hebrew}][\\u{{5F3}}\\u{{5F4}}]*"),
+        format!("\\u{{30FB}}+[{kana_or_han}]"),
+        format!("[{devanagari}](?:{virama}[\\u{{200C}}\\u{{200D}}]?)*"),
+        format!("[{thai}](?:{below}{tones}[{thai_marks}])*{below}{tones}"),
+        format!("(?:[{JOINS_AHEAD}]+\\u{{200C}})*[{JOINS_AHEAD}{JOINS_BACK}]"),
+    ];
+    format!("(?:{})*", units.join("|"))
 }

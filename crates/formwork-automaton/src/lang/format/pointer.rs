@@ -6,3 +6,8 @@ pub(super) const ABSOLUTE: &str = "(?:/(?:[^/~]|~[01])*)*";
 pub(super) fn relative() -> String {
     format!("(?:0|[1-9][0-9]*)(?:#|{ABSOLUTE})")
 }
+
+/// What later drafts allow.
+pub(super) fn with_index_manipulation() -> String {
+    format!("[0-9]+(?:[+\\-][0-9]+)?(?:#|{ABSOLUTE})")
+}
