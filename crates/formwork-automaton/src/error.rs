@@ -2,7 +2,13 @@
 
 use std::fmt;
 
+use rustc_hash::FxHashSet;
 use thiserror::Error;
+
+use crate::lang::ByteSet;
+
+/// How many missing characters are tried for one that every text needs.
+const TRIED: usize = 8;
 
 /// A constraint that can't be compiled.
 #[derive(Debug)]
@@ -12,8 +18,8 @@ pub struct CompileError(Box<Kind>);
 enum Kind {
     #[error("no value can satisfy the schema {}", place(pointer))]
     Unsatisfiable { pointer: String },
-    #[error("the vocabulary can't spell {character}, which every text of the constraint needs")]
-    Unspellable { character: String },
+    #[error("{}", unspelled(character, *needed))]
+    Unspellable { character: String, needed: bool },
     #[error("no text matches the regular expression")]
     EmptyRegex,
     #[error("the pattern {} can't be used: {reason}", place(pointer))]
@@ -24,6 +30,14 @@ enum Kind {
 
 fn place(pointer: &str) -> String {
     if pointer.is_empty() { "at its root".to_owned() } else { format!("at {pointer}") }
+}
+
+fn unspelled(character: &str, needed: bool) -> String {
+    if needed {
+        format!("the vocabulary can't spell {character}, which every text of the constraint needs")
+    } else {
+        format!("the vocabulary can't spell any text of the constraint; the shortest one needs {character}")
+    }
 }
 
 impl CompileError {
@@ -70,8 +84,25 @@ impl CompileError {
         Self(Box::new(Kind::Unsatisfiable { pointer: pointer.to_owned() }))
     }
 
-    pub(crate) fn unspellable(character: String) -> Self {
-        Self(Box::new(Kind::Unspellable { character }))
+    /// Names a character of the constraint's shortest text that the alphabet lacks: one that no text can do without, where there is
+    /// one. `is_emptied` says whether an alphabet leaves no text.
+    pub(crate) fn unspellable(text: &str, alphabet: ByteSet, is_emptied: impl Fn(ByteSet) -> bool) -> Self {
+        let lacks = |c: &char| !c.encode_utf8(&mut [0; 4]).bytes().all(|byte| alphabet.contains(byte));
+        let mut missing: Vec<char> = text.chars().filter(lacks).collect();
+        let mut seen = FxHashSet::default();
+        missing.retain(|c| seen.insert(*c));
+        let without = |c: char| {
+            let mut most = ByteSet::all();
+            c.encode_utf8(&mut [0; 4])
+                .bytes()
+                .filter(|byte| !alphabet.contains(*byte))
+                .for_each(|byte| most.remove(byte));
+            most
+        };
+        let needed = missing.iter().copied().take(TRIED).find(|c| is_emptied(without(*c)));
+        let character = needed.or(missing.first().copied()).unwrap_or(char::REPLACEMENT_CHARACTER);
+        let character = format!("{character:?} (U+{:04X})", u32::from(character));
+        Self(Box::new(Kind::Unspellable { character, needed: needed.is_some() }))
     }
 
     pub(crate) fn empty_regex() -> Self {

@@ -140,6 +140,9 @@ const MAX_EXPONENT: u32 = 280;
 impl JsonAutomaton {
     /// The first track of an atom, for numbers with or without a minus.
     fn number_track(&self, atom: u32, negative: bool) -> Option<NumberTrack> {
+        if negative && !self.alphabet.contains(b'-') {
+            return None;
+        }
         let bounds = self.number_atoms.get(atom).magnitude(negative)?;
         let start = Against::Whole { read: 0, order: Ordering::Equal };
         let against = bounds.map(|b| if b.is_some() { start } else { Against::Holds });
@@ -335,7 +338,7 @@ impl JsonAutomaton {
                 text.reverse();
                 return Some((u32::try_from(text.len()).ok()?, text));
             }
-            for byte in *b"0123456789." {
+            for byte in b"0123456789.".iter().copied().filter(|byte| self.alphabet.contains(*byte)) {
                 if let Some(next) = self.step_track(track, byte)
                     && !came.contains_key(&next)
                 {

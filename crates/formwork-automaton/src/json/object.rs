@@ -157,11 +157,15 @@ impl KeyMachine {
             trie[node].key = Some(index);
         }
         let langs = &automaton.langs;
+        let any = langs.start(langs.any());
         let others = if keys.is_empty() {
-            langs.start(langs.any())
+            any
         } else {
             langs.start(langs.not(langs.literals(keys.iter().map(|k| &**automaton.texts.get(*k)))))
         };
+        // Without a character to write, the empty key would be the only one, and used up by one member.
+        let endless = any.is_some_and(|any| (0..=u8::MAX).any(|byte| langs.step(any, byte).is_some()));
+        let others = others.filter(|_| endless);
         let by_text = keys.iter().copied().zip(0..).collect();
         Self { listed, position, by_text, rank: rank.into(), by_rank: by_rank.into(), trie, others, keys: keys.into() }
     }
@@ -196,8 +200,8 @@ impl KeyMachine {
         c.encode_utf8(&mut bytes).bytes().fold(node, |node, byte| self.child(node, byte))
     }
 
-    /// Whether one of the keys with these ranks goes on below a node with a character in `lo..=hi`.
-    pub(super) fn any_char_below(&self, node: u32, lo: u32, hi: u32, ranks: &[u32]) -> bool {
+    /// Whether one of the keys with these ranks goes on below a node with a character in the ranges.
+    pub(super) fn any_char_below(&self, node: u32, chars: &[(u32, u32)], ranks: &[u32]) -> bool {
         let Some(here) = self.trie.get(node as usize) else { return false };
         here.children.iter().any(|&(byte, child)| {
             let (code, more) = match byte {
@@ -206,7 +210,7 @@ impl KeyMachine {
                 0xE0..=0xEF => (u32::from(byte & 0x0F), 2),
                 _ => (u32::from(byte & 0x07), 3),
             };
-            self.any_code_below(child, code, more, lo, hi, ranks)
+            chars.iter().any(|&(lo, hi)| self.any_code_below(child, code, more, lo, hi, ranks))
         })
     }
 
@@ -298,12 +302,13 @@ impl JsonAutomaton {
                 }
             }
             let forms: Box<[FormId]> = parts.into_iter().map(|parts| self.all_of(parts)).collect();
+            let members = self.most_members_spelled() > Some(0);
             let live = forms
                 .iter()
                 .zip(&machine.keys)
-                .map(|(form, key)| self.key_cost(*key) != NEVER && self.cost(*form) != NEVER)
+                .map(|(form, key)| members && self.key_cost(*key) != NEVER && self.cost(*form) != NEVER)
                 .collect();
-            let other = Some(self.member_form(atom, None)).filter(|form| self.cost(*form) != NEVER);
+            let other = Some(self.member_form(atom, None)).filter(|form| members && self.cost(*form) != NEVER);
             let mut required: Box<[u32]> = this.required.iter().filter_map(|k| machine.index_of(*k)).collect();
             required.sort_unstable();
             Arc::new(AtomKeys { forms, live, other, required })
@@ -321,6 +326,11 @@ impl JsonAutomaton {
     fn first_open(state: &ObjectState, machine: &KeyMachine, keys: &AtomKeys) -> u32 {
         let at = keys.required.partition_point(|k| *k < state.next);
         keys.required.get(at).copied().filter(|k| *k < machine.listed).unwrap_or(u32::MAX)
+    }
+
+    /// Whether an alternative can be finished after a member with this key: where no comma can be spelled, that member is the last.
+    fn can_follow(&self, state: &ObjectState, atom: u32, key: Option<u32>) -> bool {
+        self.spells_joint() || self.open_keys(state, atom).iter().all(|open| Some(*open) == key)
     }
 
     fn is_complete(&self, state: &ObjectState, atom: u32) -> bool {
@@ -356,7 +366,8 @@ impl JsonAutomaton {
                     Some(key) => keys.live[key as usize].then(|| keys.forms[key as usize]),
                     None => keys.other,
                 };
-                if let Some(form) = form.filter(|_| reach <= Self::first_open(state, machine, &keys)) {
+                let in_order = reach <= Self::first_open(state, machine, &keys);
+                if let Some(form) = form.filter(|_| in_order && self.can_follow(state, atom, key)) {
                     alts.push((tag_of(form, &mut forms), tag, atom));
                 }
             }
@@ -384,17 +395,19 @@ impl JsonAutomaton {
             let alts: Vec<_> = state
                 .alts
                 .iter()
-                .map(|(_, atom)| self.atom_keys(state.machine, *atom))
-                .map(|keys| (Self::first_open(state, machine, &keys), keys))
+                .map(|(_, atom)| (*atom, self.atom_keys(state.machine, *atom)))
+                .map(|(atom, keys)| (Self::first_open(state, machine, &keys), atom, keys))
                 .collect();
             // Beyond the last listed key that no alternative passes over, nothing is allowed.
-            let last = alts.iter().map(|(first, _)| *first).max().unwrap_or(0);
+            let last = alts.iter().map(|(first, ..)| *first).max().unwrap_or(0);
             let end = to_u32(machine.keys.len()).min(last.saturating_add(1));
             let start = state.next.min(machine.listed);
             let allowed = |key: &u32| {
                 let reach = (*key).min(machine.listed);
                 Self::is_open(state, machine, *key)
-                    && alts.iter().any(|(first, keys)| reach <= *first && keys.live[*key as usize])
+                    && alts.iter().any(|(first, atom, keys)| {
+                        reach <= *first && keys.live[*key as usize] && self.can_follow(state, *atom, Some(*key))
+                    })
             };
             let mut ranks: Vec<u32> = (start..end).filter(allowed).map(|key| machine.rank(key)).collect();
             ranks.sort_unstable();

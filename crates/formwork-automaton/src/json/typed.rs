@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::JsonAutomaton;
 use super::array::{ArrayAtom, ArrayGroup};
 use super::form::{Form, FormId};
+use super::literal::Literal;
 use super::number::NumberAtom;
 use super::object::{ObjectAtom, ObjectGroup};
 use super::string::StringAtom;
@@ -32,7 +33,7 @@ pub(super) struct Typed {
 impl JsonAutomaton {
     pub(super) fn typed(&self, form: FormId) -> Arc<Typed> {
         self.typed.get_or(form, || {
-            Arc::new(match self.forms.get(form.0) {
+            let typed = match self.forms.get(form.0) {
                 Form::False => Typed::default(),
                 Form::True => self.everything(),
                 Form::Value(text) => {
@@ -48,19 +49,28 @@ impl JsonAutomaton {
                     NodeKind::Never => Typed::default(),
                     NodeKind::Keywords(keywords) => self.typed_keywords(keywords),
                 },
-            })
+            };
+            Arc::new(self.with_spelled_literals(typed))
         })
     }
 
-    fn everything(&self) -> Typed {
+    /// Numbers, strings, arrays and objects that can't be spelled are left out where their atoms are made; literals here.
+    fn with_spelled_literals(&self, typed: Typed) -> Typed {
+        let spelled = |literal: Literal, bit: u8| if self.spells(literal.text()) { bit } else { 0 };
         Typed {
-            null: true,
-            booleans: 0b11,
-            numbers: vec![self.number_atoms.intern(NumberAtom::default())],
-            strings: vec![self.string_atoms.intern(StringAtom { lang: self.langs.any(), min: 0, max: None })],
-            arrays: vec![self.array_atoms.intern(ArrayAtom::default())],
-            objects: vec![self.object_atoms.intern(ObjectAtom::default())],
+            null: typed.null && self.spells(Literal::Null.text()),
+            booleans: typed.booleans & (spelled(Literal::False, 0b01) | spelled(Literal::True, 0b10)),
+            ..typed
         }
+    }
+
+    fn everything(&self) -> Typed {
+        let mut out = Typed { null: true, booleans: 0b11, ..Typed::default() };
+        self.keep_number(NumberAtom::default(), &mut out.numbers);
+        self.keep_string(StringAtom { lang: self.langs.any(), min: 0, max: None }, &mut out.strings);
+        self.keep_array(ArrayAtom::default(), &mut out.arrays);
+        self.keep_object(ObjectAtom::default(), &mut out.objects);
+        out
     }
 
     fn typed_keywords(&self, keywords: &Keywords) -> Typed {
@@ -137,7 +147,7 @@ impl JsonAutomaton {
             };
             let mut required: Vec<u32> = rules.required.iter().map(|k| self.text(k)).collect();
             required.sort_unstable();
-            out.objects.push(self.object_atoms.intern(ObjectAtom { groups, required: required.into() }));
+            self.keep_object(ObjectAtom { groups, required: required.into() }, &mut out.objects);
         }
         out
     }
@@ -172,7 +182,7 @@ impl JsonAutomaton {
                     required.sort_unstable();
                     let group = ObjectGroup { properties, additional: self.form(Form::False) };
                     let groups = Box::from([self.object_groups.intern(group)]);
-                    out.objects.push(self.object_atoms.intern(ObjectAtom { groups, required: required.into() }));
+                    self.keep_object(ObjectAtom { groups, required: required.into() }, &mut out.objects);
                 }
             }
         }
@@ -209,7 +219,7 @@ impl JsonAutomaton {
                 self.keep_array(self.array_atoms.get(x).meet(self.array_atoms.get(y)), out);
             }),
             objects: self.pairs(&a.objects, &b.objects, |x, y, out| {
-                out.push(self.object_atoms.intern(self.object_atoms.get(x).meet(self.object_atoms.get(y))));
+                self.keep_object(self.object_atoms.get(x).meet(self.object_atoms.get(y)), out);
             }),
         }
     }
@@ -272,14 +282,24 @@ impl JsonAutomaton {
 
     fn keep_string(&self, atom: StringAtom, out: &mut Vec<u32>) {
         let live = self.langs.start(atom.lang).is_some_and(|s| self.langs.can_finish(s, atom.min, atom.max));
-        if live {
+        if live && self.spells("\"") {
             out.push(self.string_atoms.intern(atom));
         }
     }
 
-    fn keep_array(&self, atom: ArrayAtom, out: &mut Vec<u32>) {
+    fn keep_array(&self, mut atom: ArrayAtom, out: &mut Vec<u32>) {
+        let Some(most) = self.most_items_spelled() else { return };
+        if most < u32::MAX {
+            atom.max = Some(atom.max.map_or(most, |max| max.min(most)));
+        }
         if atom.max.is_none_or(|max| atom.min <= max) {
             out.push(self.array_atoms.intern(atom));
+        }
+    }
+
+    fn keep_object(&self, atom: ObjectAtom, out: &mut Vec<u32>) {
+        if self.most_members_spelled().is_some_and(|most| atom.required.len() <= most as usize) {
+            out.push(self.object_atoms.intern(atom));
         }
     }
 
