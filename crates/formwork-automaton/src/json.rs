@@ -168,7 +168,7 @@ impl JsonAutomaton {
     fn check_patterns(&self) -> Result<(), CompileError> {
         for keywords in self.schema.keywords() {
             if let Some((regex, pointer)) = &keywords.string.pattern {
-                self.langs.regex(regex, Anchor::Search).map_err(|e| CompileError::pattern(pointer, &e))?;
+                self.langs.regex(regex, Anchor::Search).map_err(|e| CompileError::pattern(pointer, e))?;
             }
         }
         Ok(())

@@ -47,7 +47,7 @@ impl RegexAutomaton {
     /// The expression's texts in an alphabet: their store, and the state before the first byte, where there is a text.
     fn language(regex: &Regex, alphabet: ByteSet) -> Result<Option<(Langs, LangState)>, CompileError> {
         let langs = Langs::new(alphabet, LangLimits::default());
-        let lang = langs.regex(regex, Anchor::Full).map_err(|e| CompileError::pattern("", &e))?;
+        let lang = langs.regex(regex, Anchor::Full).map_err(|e| CompileError::pattern("", e))?;
         let start = langs.start(lang);
         Ok(start.map(|start| (langs, start)))
     }

@@ -243,7 +243,9 @@ proptest! {
         let Ok(checked) = schema_from_value(&schema, &options) else { return Ok(()) };
         let validator = jsonschema::validator_for(&schema).map_err(|e| TestCaseError::fail(e.to_string()))?;
         let mut spelling = Spelling::default();
-        missing.iter().for_each(|byte| spelling.alphabet.remove(*byte));
+        for byte in &missing {
+            spelling.alphabet.remove(*byte);
+        }
         let automaton = match JsonAutomaton::new(checked, &options, spelling) {
             Ok(automaton) => automaton,
             Err(error) => {

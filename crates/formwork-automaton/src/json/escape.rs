@@ -180,7 +180,7 @@ impl Escaping {
                         return Some((out, c));
                     }
                     Read::Part { word, .. } if next.is_none() && self.leads_on(read, wanted) => {
-                        next = Some((byte, word))
+                        next = Some((byte, word));
                     }
                     _ => {}
                 }
