@@ -5,6 +5,8 @@
 //! equations (Knuth, "A generalization of Dijkstra's algorithm", 1977), here by iteration from "never" downwards: each round only
 //! lowers costs. What is never reached stays [`NEVER`]: no finite value satisfies it.
 //!
+//! Alternatives that the vocabulary can't spell are none: they are left out where atoms are made, so costs needn't know.
+//!
 //! A configuration is live where one of its alternatives is: alternatives only ever join by "or", each is a plain conjunction,
 //! and the parent's alternatives that a tag serves are live by construction. So liveness never looks below the top frame.
 
