@@ -1,29 +1,43 @@
 //! Why a checked constraint can't be made into an automaton.
 
-use std::fmt;
-
+use rustc_hash::FxHashSet;
 use thiserror::Error;
 
+use crate::lang::{ByteSet, LangError};
+
+/// How many missing characters are tried for one that every text needs.
+const TRIED: usize = 8;
+
 /// A constraint that can't be compiled.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct CompileError(Box<Kind>);
 
 #[derive(Debug, Error)]
 enum Kind {
-    #[error("no value can satisfy the schema {}", place(pointer))]
+    #[error("no value can satisfy {}", at("the schema", pointer))]
     Unsatisfiable { pointer: String },
-    #[error("the vocabulary can't spell {character}, which every text of the constraint needs")]
-    Unspellable { character: String },
+    #[error("{}", unspelled(character, *needed))]
+    Unspellable { character: String, needed: bool },
     #[error("no text matches the regular expression")]
     EmptyRegex,
-    #[error("the pattern {} can't be used: {reason}", place(pointer))]
-    Pattern { pointer: String, code: &'static str, reason: String },
-    #[error("the schema {} exceeds the limit `{limit}` ({value})", place(pointer))]
+    #[error("{} can't be used: {error}", at("the pattern", pointer))]
+    Pattern { pointer: String, error: LangError },
+    #[error("{} exceeds the limit `{limit}` ({value})", at("the schema", pointer))]
     Limit { pointer: String, limit: &'static str, value: u64 },
 }
 
-fn place(pointer: &str) -> String {
-    if pointer.is_empty() { "at its root".to_owned() } else { format!("at {pointer}") }
+/// "the schema at /items"; at the root just "the schema".
+fn at(what: &str, pointer: &str) -> String {
+    if pointer.is_empty() { what.to_owned() } else { format!("{what} at {pointer}") }
+}
+
+fn unspelled(character: &str, needed: bool) -> String {
+    if needed {
+        format!("the vocabulary can't spell {character}, which every text of the constraint needs")
+    } else {
+        format!("the vocabulary can't spell any text of the constraint; the shortest one needs {character}")
+    }
 }
 
 impl CompileError {
@@ -33,7 +47,7 @@ impl CompileError {
             Kind::Unsatisfiable { .. } => "unsatisfiable",
             Kind::Unspellable { .. } => "unspellable",
             Kind::EmptyRegex => "empty_regex",
-            Kind::Pattern { code, .. } => code,
+            Kind::Pattern { error, .. } => error.code(),
             Kind::Limit { .. } => "limit_exceeded",
         }
     }
@@ -61,7 +75,7 @@ impl CompileError {
             }
             Kind::Unspellable { .. } => Some("use another tokenizer, or leave the character out of the constraint"),
             Kind::EmptyRegex => Some("an anchor, an empty class or an intersection in it excludes everything"),
-            Kind::Pattern { .. } => Some("simplify the pattern, or set `lenient` to leave it to validation"),
+            Kind::Pattern { error, .. } => error.help(),
             Kind::Limit { .. } => Some("raise the limit in `limits`, or simplify the schema"),
         }
     }
@@ -70,27 +84,36 @@ impl CompileError {
         Self(Box::new(Kind::Unsatisfiable { pointer: pointer.to_owned() }))
     }
 
-    pub(crate) fn unspellable(character: String) -> Self {
-        Self(Box::new(Kind::Unspellable { character }))
+    /// Names a character of the constraint's shortest text that the alphabet lacks: one that no text can do without, where there is
+    /// one. `is_emptied` says whether an alphabet leaves no text.
+    pub(crate) fn unspellable(text: &str, alphabet: ByteSet, is_emptied: impl Fn(ByteSet) -> bool) -> Self {
+        let lacks = |c: &char| !c.encode_utf8(&mut [0; 4]).bytes().all(|byte| alphabet.contains(byte));
+        let mut missing: Vec<char> = text.chars().filter(lacks).collect();
+        let mut seen = FxHashSet::default();
+        missing.retain(|c| seen.insert(*c));
+        let without = |c: char| {
+            let mut most = ByteSet::all();
+            c.encode_utf8(&mut [0; 4])
+                .bytes()
+                .filter(|byte| !alphabet.contains(*byte))
+                .for_each(|byte| most.remove(byte));
+            most
+        };
+        let needed = missing.iter().copied().take(TRIED).find(|c| is_emptied(without(*c)));
+        let character = needed.or(missing.first().copied()).unwrap_or(char::REPLACEMENT_CHARACTER);
+        let character = format!("{character:?} (U+{:04X})", u32::from(character));
+        Self(Box::new(Kind::Unspellable { character, needed: needed.is_some() }))
     }
 
     pub(crate) fn empty_regex() -> Self {
         Self(Box::new(Kind::EmptyRegex))
     }
 
-    pub(crate) fn pattern(pointer: &str, error: &crate::lang::LangError) -> Self {
-        Self(Box::new(Kind::Pattern { pointer: pointer.to_owned(), code: error.code(), reason: error.to_string() }))
+    pub(crate) fn pattern(pointer: &str, error: LangError) -> Self {
+        Self(Box::new(Kind::Pattern { pointer: pointer.to_owned(), error }))
     }
 
     pub(crate) fn limit(pointer: &str, limit: &'static str, value: u64) -> Self {
         Self(Box::new(Kind::Limit { pointer: pointer.to_owned(), limit, value }))
     }
 }
-
-impl fmt::Display for CompileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for CompileError {}

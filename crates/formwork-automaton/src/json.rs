@@ -4,6 +4,7 @@ mod array;
 mod array_plan;
 mod cover;
 mod equality;
+mod escape;
 mod form;
 mod keys;
 mod literal;
@@ -19,6 +20,7 @@ mod sketch;
 mod space;
 mod step;
 mod string;
+mod structure;
 mod typed;
 mod value;
 mod witness;
@@ -34,6 +36,7 @@ use crate::lang::{Anchor, ByteSet, LangLimits, Langs};
 use crate::symbol::Symbol;
 
 use array::{ArrayAtom, ArrayGroup, ArrayState};
+use escape::Escaping;
 use form::{Form, FormId};
 use liveness::Costs;
 use number::{NumberAtom, NumberTrack, Rules as NumberRules};
@@ -85,6 +88,7 @@ pub struct JsonAutomaton {
     schema: Schema,
     options: SchemaOptions,
     alphabet: ByteSet,
+    escaping: Escaping,
     horizon: u32,
     langs: Langs,
     texts: Interner<Box<str>>,
@@ -135,13 +139,14 @@ impl JsonAutomaton {
     }
 
     fn unchecked(schema: Schema, options: &SchemaOptions, spelling: Spelling) -> Self {
-        let decoded = string::decoded_alphabet(spelling.alphabet, options.escapes == Escapes::Any);
+        let escaping = Escaping::new(spelling.alphabet, options.escapes == Escapes::Any);
         Self {
             schema,
             options: options.clone(),
             alphabet: spelling.alphabet,
+            escaping,
             horizon: spelling.longest_token.max(1),
-            langs: Langs::new(decoded, LangLimits::default()),
+            langs: Langs::new(escaping.decoded_alphabet(), LangLimits::default()),
             texts: Interner::new(),
             forms: Interner::new(),
             typed: Memo::new(),
@@ -184,10 +189,10 @@ impl JsonAutomaton {
             let own = keywords.string.pattern.iter().map(|(regex, pointer)| (regex, pointer));
             let properties = keywords.object.patterns.iter().map(|p| (&p.regex, &p.pointer));
             for (regex, pointer) in own.chain(properties) {
-                self.langs.regex(regex, Anchor::Search).map_err(|e| CompileError::pattern(pointer, &e))?;
+                self.langs.regex(regex, Anchor::Search).map_err(|e| CompileError::pattern(pointer, e))?;
             }
             if let Some((format, pointer)) = &keywords.string.format {
-                self.langs.format(*format).map_err(|e| CompileError::pattern(pointer, &e))?;
+                self.langs.format(*format).map_err(|e| CompileError::pattern(pointer, e))?;
             }
         }
         Ok(())
@@ -196,30 +201,27 @@ impl JsonAutomaton {
     /// Refuses a schema without a text, and says which of the reasons it is.
     fn check_root(&self, spelling: Spelling) -> Result<(), CompileError> {
         let root = self.root_form();
-        let cost = self.cost(root);
         let limit = self.options.limits.shortest_text;
-        if cost < limit {
-            return Ok(());
+        let judge = |automaton: &Self, form: FormId| match automaton.cost(form) {
+            liveness::NEVER => Err(CompileError::unsatisfiable(&automaton.blame(form))),
+            cost if cost < limit => Ok(()),
+            _ => Err(CompileError::limit("", "shortest_text", u64::from(limit))),
+        };
+        if self.cost(root) != liveness::NEVER || spelling.alphabet == ByteSet::all() {
+            return judge(self, root);
         }
-        if cost < liveness::NEVER {
-            return Err(CompileError::limit("", "shortest_text", u64::from(limit)));
-        }
-        if spelling.alphabet != ByteSet::all() {
-            let every = Spelling { alphabet: ByteSet::all(), ..spelling };
-            let unbounded = Self::unchecked(self.schema.clone(), &self.options, every);
-            let form = unbounded.root_form();
-            if unbounded.cost(form) < limit {
-                let text = unbounded.spell_form(form);
-                let missing = text.chars().find(|c| {
-                    let mut bytes = [0; 4];
-                    !c.encode_utf8(&mut bytes).bytes().all(|b| spelling.alphabet.contains(b))
-                });
-                if let Some(character) = missing {
-                    return Err(CompileError::unspellable(format!("{character:?} (U+{:04X})", u32::from(character))));
-                }
-            }
-        }
-        Err(CompileError::unsatisfiable(&self.blame(root)))
+        let with = |alphabet: ByteSet| {
+            let automaton = Self::unchecked(self.schema.clone(), &self.options, Spelling { alphabet, ..spelling });
+            let root = automaton.root_form();
+            (automaton, root)
+        };
+        let (unbounded, root) = with(ByteSet::all());
+        judge(&unbounded, root)?;
+        let text = unbounded.spell_form(root);
+        Err(CompileError::unspellable(&text, spelling.alphabet, |alphabet| {
+            let (automaton, root) = with(alphabet);
+            automaton.cost(root) == liveness::NEVER
+        }))
     }
 
     fn root_form(&self) -> FormId {

@@ -7,7 +7,7 @@ use crate::char_class::CharClass;
 use crate::error::CompileError;
 use crate::frames::{FrameId, Frames};
 use crate::json::Spelling;
-use crate::lang::{Anchor, LangLimits, LangState, Langs};
+use crate::lang::{Anchor, ByteSet, LangLimits, LangState, Langs};
 use crate::symbol::Symbol;
 
 /// The automaton of a regular expression that the whole text must match: the smallest use of the engine, without frames.
@@ -34,10 +34,22 @@ impl RegexAutomaton {
     /// # Errors
     /// An expression without an automaton (a look-around in a loop, repeats that unroll too far), or one that no text matches.
     pub fn new(regex: &Regex, spelling: Spelling) -> Result<Self, CompileError> {
-        let langs = Langs::new(spelling.alphabet, LangLimits::default());
-        let lang = langs.regex(regex, Anchor::Full).map_err(|e| CompileError::pattern("", &e))?;
-        let start = langs.start(lang).ok_or_else(CompileError::empty_regex)?;
-        Ok(Self { langs, start, horizon: spelling.longest_token })
+        if let Some((langs, start)) = Self::language(regex, spelling.alphabet)? {
+            return Ok(Self { langs, start, horizon: spelling.longest_token });
+        }
+        let (langs, start) = Self::language(regex, ByteSet::all())?.ok_or_else(CompileError::empty_regex)?;
+        let text = langs.completion(start, 0, None).unwrap_or_default();
+        Err(CompileError::unspellable(&String::from_utf8_lossy(&text), spelling.alphabet, |alphabet| {
+            matches!(Self::language(regex, alphabet), Ok(None))
+        }))
+    }
+
+    /// The expression's texts in an alphabet: their store, and the state before the first byte, where there is a text.
+    fn language(regex: &Regex, alphabet: ByteSet) -> Result<Option<(Langs, LangState)>, CompileError> {
+        let langs = Langs::new(alphabet, LangLimits::default());
+        let lang = langs.regex(regex, Anchor::Full).map_err(|e| CompileError::pattern("", e))?;
+        let start = langs.start(lang);
+        Ok(start.map(|start| (langs, start)))
     }
 }
 

@@ -327,6 +327,24 @@ fn blanks() {
 }
 
 #[test]
+fn messages_name_the_place_once() {
+    let said = |schema: Value| {
+        let options = SchemaOptions::default();
+        let error = JsonAutomaton::new(schema_from_value(&schema, &options).unwrap(), &options, Spelling::default());
+        error.unwrap_err().to_string()
+    };
+    assert_eq!(said(json!(false)), "no value can satisfy the schema");
+    assert_eq!(
+        said(json!({"type": "array", "items": false, "minItems": 1})),
+        "no value can satisfy the schema at /items"
+    );
+    assert_eq!(
+        said(json!({"type": "string", "pattern": "(?<=a(?=b))c"})),
+        "the pattern at /pattern can't be used: a look-behind may not look at what follows it"
+    );
+}
+
+#[test]
 fn a_vocabulary_that_lacks_bytes() {
     let options = SchemaOptions::default();
     let mut spelling = Spelling::default();

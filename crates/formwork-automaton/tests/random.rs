@@ -1,4 +1,5 @@
-//! Laws on random schemas: finished texts are valid, every prefix can be finished, and valid values are accepted.
+//! Laws on random schemas: finished texts are valid, every prefix can be finished (whatever bytes are missing), and valid values are
+//! accepted.
 
 use formwork_automaton::{Automaton, Frames, JsonAutomaton, Spelling, State, Step, Symbol};
 use formwork_grammar::{Escapes, Numbers, PropertyOrder, SchemaOptions, Whitespace, schema_from_value};
@@ -248,6 +249,38 @@ proptest! {
             let any = options.property_order == PropertyOrder::Any;
             let whole = options.numbers == Numbers::Any || !text.contains(".0") && !text.contains("-0");
             prop_assert!(!valid || accepted || !any || !whole, "{schema}: {text} is rejected");
+        }
+    }
+
+    #[test]
+    fn no_prefix_is_a_dead_end_whatever_bytes_are_missing(
+        schema in schema(),
+        options in options(),
+        missing in proptest::collection::vec(proptest::sample::select(BYTES), 1..8),
+        mut rng in Just(()).prop_perturb(|(), rng| rng),
+    ) {
+        let Ok(checked) = schema_from_value(&schema, &options) else { return Ok(()) };
+        let validator = jsonschema::validator_for(&schema).map_err(|e| TestCaseError::fail(e.to_string()))?;
+        let mut spelling = Spelling::default();
+        for byte in &missing {
+            spelling.alphabet.remove(*byte);
+        }
+        let automaton = match JsonAutomaton::new(checked, &options, spelling) {
+            Ok(automaton) => automaton,
+            Err(error) => {
+                prop_assert!(error.is_unsatisfiable() || error.code() == "unspellable", "{error}");
+                return Ok(());
+            }
+        };
+        for length in [3, 12, 40] {
+            let texts = walk(&automaton, &mut rng, length)
+                .map_err(|e| TestCaseError::fail(format!("{schema} without {:?}: {e}", String::from_utf8_lossy(&missing))))?;
+            for text in texts {
+                prop_assert!(!text.iter().any(|byte| missing.contains(byte)), "{schema}: {}", String::from_utf8_lossy(&text));
+                let value: Value = serde_json::from_slice(&text)
+                    .map_err(|e| TestCaseError::fail(format!("{schema}: {:?}: {e}", String::from_utf8_lossy(&text))))?;
+                prop_assert!(validator.is_valid(&value), "{schema}: {} is not valid", String::from_utf8_lossy(&text));
+            }
         }
     }
 }

@@ -14,6 +14,8 @@ use formwork_automaton::TokenId;
 /// assert_eq!(error.code(), "file_not_found");
 /// assert_eq!(error.to_string(), "there is no file no-such.gguf");
 /// ```
+#[derive(thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<Kind>);
 
 /// The crate's `Result`.
@@ -273,17 +275,5 @@ impl Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source()
     }
 }

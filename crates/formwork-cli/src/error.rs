@@ -21,6 +21,8 @@ enum Kind {
     Stdin(#[source] io::Error),
     #[error("the output can't be written")]
     Stdout(#[source] io::Error),
+    #[error("the output was closed before all of it was written")]
+    Closed,
     #[error("the constraint")]
     Constraint { file: Option<PathBuf>, error: formwork::Error },
     #[cfg(not(feature = "model"))]
@@ -62,7 +64,7 @@ impl Error {
         match &*self.0 {
             Kind::Usage(_) => "usage",
             Kind::Unreadable { .. } | Kind::Stdin(_) => "unreadable_file",
-            Kind::Stdout(_) => "unwritable_output",
+            Kind::Stdout(_) | Kind::Closed => "unwritable_output",
             Kind::Constraint { error, .. } => error.code(),
             #[cfg(not(feature = "model"))]
             Kind::GgufNotBuilt { .. } => "model_not_built",
@@ -151,11 +153,6 @@ impl Error {
         serde_json::json!({"error": body}).to_string()
     }
 
-    /// Whether the reader of the output has gone, which is nobody's fault and needs no words.
-    pub(crate) fn is_broken_pipe(&self) -> bool {
-        matches!(&*self.0, Kind::Stdout(source) if source.kind() == io::ErrorKind::BrokenPipe)
-    }
-
     pub(crate) fn usage(sentence: impl Into<String>) -> Self {
         Self::new(Kind::Usage(sentence.into()))
     }
@@ -169,7 +166,11 @@ impl Error {
     }
 
     pub(crate) fn stdout(source: io::Error) -> Self {
-        Self::new(Kind::Stdout(source))
+        Self::new(match source.kind() {
+            // Its reader has gone, as `head` does once it has seen enough.
+            io::ErrorKind::BrokenPipe => Kind::Closed,
+            _ => Kind::Stdout(source),
+        })
     }
 
     /// What the library says about a constraint, and the file that it stands in.

@@ -45,13 +45,12 @@ fn main() -> ExitCode {
         Ok(status) => return status.into(),
         Err(error) => error,
     };
-    match &cli.command {
-        // The reader of the output has gone, which is nobody's fault and needs no words.
-        _ if error.is_broken_pipe() => {}
-        #[cfg(feature = "model")]
-        Command::Generate(args) if args.json => output::complain_in_json(&error.json()),
-        _ => output::complain(&error.sentence()),
+    #[cfg(feature = "model")]
+    if matches!(&cli.command, Command::Generate(args) if args.json) {
+        output::complain_in_json(&error.json());
+        return error.exit_status().into();
     }
+    output::complain(&error.sentence());
     error.exit_status().into()
 }
 

@@ -1,13 +1,12 @@
 //! Everything that can go wrong in a generation, and its wording.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use crate::constraint::ConstraintError;
 
 /// Why a request was refused or a generation broke off.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<Kind>);
 
 #[derive(Debug, thiserror::Error)]
@@ -168,18 +167,6 @@ impl Error {
 impl From<Kind> for Error {
     fn from(kind: Kind) -> Self {
         Self(Box::new(kind))
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source()
     }
 }
 

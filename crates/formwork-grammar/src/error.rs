@@ -11,7 +11,8 @@ use thiserror::Error;
 /// assert_eq!(error.code(), "invalid_keyword");
 /// assert_eq!(error.pointer(), Some("/type"));
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<Kind>);
 
 /// Where in the text an error stands.
@@ -37,7 +38,7 @@ impl fmt::Display for Place {
 enum Kind {
     #[error("the schema is not JSON at line {line}, column {column}: {reason}")]
     NotJson { line: usize, column: usize, reason: String, place: Place },
-    #[error("the schema {place} is {found}, but a schema is an object or a boolean")]
+    #[error("{} is {found}, but must be an object or a boolean", schema_at(place))]
     NotASchema { place: Place, found: &'static str },
     #[error("`{keyword}` {place} is not valid: {reason}")]
     InvalidKeyword { place: Place, keyword: String, reason: String },
@@ -49,8 +50,16 @@ enum Kind {
     UnresolvedReference { place: Place, keyword: String, target: String, reason: String },
     #[error("the references {cycle} lead back to themselves without reading anything, so they mean nothing")]
     ReferenceCycle { place: Place, cycle: String },
-    #[error("the schema {place} exceeds the limit `{limit}` ({value})")]
+    #[error("{} exceeds the limit `{limit}` ({value})", schema_at(place))]
     Limit { place: Place, limit: &'static str, value: u64 },
+}
+
+/// "the schema at /items"; the root's is just "the schema".
+fn schema_at(place: &Place) -> String {
+    match place {
+        Place::Pointer(pointer) if pointer.is_empty() => "the schema".to_owned(),
+        place => format!("the schema {place}"),
+    }
 }
 
 impl Error {
@@ -180,10 +189,19 @@ fn shown(pointer: &str) -> String {
     if own { format!("#{pointer}") } else { pointer.to_owned() }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+#[cfg(test)]
+mod tests {
+    use crate::{Limits, SchemaOptions, parse_schema};
+
+    fn said(schema: &str) -> String {
+        let options = SchemaOptions::default().limits(Limits { nodes: 1, ..Limits::default() });
+        parse_schema(schema, &options).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_schema_is_named_once() {
+        assert_eq!(said("3"), "the schema is a number, but must be an object or a boolean");
+        assert_eq!(said(r#"{"items": 3}"#), "the schema at /items is a number, but must be an object or a boolean");
+        assert_eq!(said(r#"{"items": {}}"#), "the schema at /items exceeds the limit `nodes` (1)");
     }
 }
-
-impl std::error::Error for Error {}

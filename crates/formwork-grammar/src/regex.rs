@@ -4,6 +4,8 @@ mod code_points;
 mod ecma;
 mod error;
 mod hir;
+#[cfg(test)]
+mod tests;
 
 pub use error::RegexError;
 

@@ -34,8 +34,16 @@ impl Profile {
             chars: vec![0; vocabulary.len()],
             cover: vec![[0; 256]; CharClass::ALL.len()],
         };
+        let singles = vocabulary.single_bytes();
+        let is_single = |byte: u8| singles[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
         for id in vocabulary.ids() {
-            let Some((text, cut)) = vocabulary.bytes(id).and_then(characters) else { continue };
+            let Some(bytes) = vocabulary.bytes(id) else { continue };
+            let Some((text, cut)) = characters(bytes) else { continue };
+            // Automata read single bytes: a token with one that no token of its own spells is never known to be safe, nor is the
+            // beginning of a character that might need one.
+            if !bytes.iter().all(|byte| is_single(*byte)) || cut && !(0x80..=0xBF).all(is_single) {
+                continue;
+            }
             let chars = u8::try_from(text.chars().count() + usize::from(cut)).unwrap_or(u8::MAX);
             profile.chars[id.index()] = chars;
             if chars == 0 {

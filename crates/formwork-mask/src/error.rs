@@ -6,9 +6,8 @@ use formwork_automaton::{LimitKind, TokenId};
 
 /// What went wrong; [`Error::code`] is stable, the text is for people.
 #[derive(Debug, thiserror::Error)]
-#[error("{kind}")]
+#[error(transparent)]
 pub struct Error {
-    #[source]
     kind: Box<Kind>,
 }
 

@@ -12,7 +12,8 @@ use crate::order::StageName;
 /// assert_eq!(err.code(), "invalid_parameter");
 /// assert_eq!(err.parameter(), Some("top_p"));
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<Kind>);
 
 #[derive(Debug, thiserror::Error)]
@@ -160,11 +161,3 @@ impl From<Kind> for Error {
         Self(Box::new(kind))
     }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Error {}

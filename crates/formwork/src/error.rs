@@ -1,7 +1,5 @@
 //! One error for everything between a constraint's text and its masks.
 
-use std::fmt;
-
 use formwork_grammar::Place;
 
 /// Why a constraint can't be used.
@@ -10,7 +8,8 @@ use formwork_grammar::Place;
 /// let error = formwork::Constraint::json_schema(&serde_json::json!({"type": "string", "minLength": -1})).unwrap_err();
 /// assert_eq!((error.code(), error.pointer()), ("invalid_keyword", Some("/minLength")));
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
 pub struct Error(Box<Kind>);
 
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +47,7 @@ impl Error {
         }
     }
 
-    /// Line and column of the fault in the constraint's text, both from 1, where it has them.
+    /// Line and column of the fault in the constraint's text or the tokenizer's file, both from 1, where it has them.
     pub fn line_column(&self) -> Option<(usize, usize)> {
         match &*self.0 {
             Kind::Grammar(e) => match e.place() {
@@ -57,7 +56,8 @@ impl Error {
             },
             // A pattern is one line; its offset counts bytes.
             Kind::Regex(e) => Some((1, e.offset() + 1)),
-            Kind::Compile(_) | Kind::Mask(_) | Kind::Option { .. } => None,
+            Kind::Mask(e) => e.place(),
+            Kind::Compile(_) | Kind::Option { .. } => None,
         }
     }
 
@@ -70,25 +70,15 @@ impl Error {
     pub fn help(&self) -> Option<&'static str> {
         match &*self.0 {
             Kind::Grammar(e) => e.help(),
+            Kind::Regex(e) => e.help(),
             Kind::Compile(e) => e.help(),
-            Kind::Regex(_) | Kind::Mask(_) | Kind::Option { .. } => None,
+            Kind::Mask(e) => e.help(),
+            Kind::Option { .. } => None,
         }
     }
 
     pub(crate) fn option(name: &str, reason: impl Into<String>) -> Self {
         Self(Box::new(Kind::Option { name: name.to_owned(), reason: reason.into() }))
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        std::error::Error::source(&*self.0)
     }
 }
 
@@ -98,5 +88,29 @@ where
 {
     fn from(error: E) -> Self {
         Self(Box::new(Kind::from(error)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use formwork_mask::Vocabulary;
+
+    use super::Error;
+    use crate::Constraint;
+
+    #[test]
+    fn what_a_tokenizers_file_lacks_keeps_its_place_and_help() {
+        let refused = Vocabulary::from_tokenizer_json_bytes(b"{\n  \"model\": oops\n}").unwrap_err();
+        let (place, help) = (refused.place(), refused.help());
+        let error = Error::from(refused);
+        assert_eq!((error.code(), error.line_column(), error.help()), ("malformed_file", place, help));
+        assert!(place.is_some_and(|(line, _)| line == 2) && help.is_some());
+    }
+
+    #[test]
+    fn a_regular_expression_keeps_its_help() {
+        let error = Constraint::regex(r"(a)\1").unwrap_err();
+        assert_eq!((error.code(), error.line_column()), ("regex_back_reference", Some((1, 4))));
+        assert_eq!(error.help(), Some("spell out the alternatives that the reference stands for"));
     }
 }

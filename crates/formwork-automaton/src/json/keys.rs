@@ -177,7 +177,7 @@ impl KeyMachine {
     }
 
     /// Whether one of the keys with these ranks goes on below a node with a character in `lo..=hi`.
-    pub(super) fn any_char_below(&self, node: u32, lo: u32, hi: u32, ranks: &[u32]) -> bool {
+    pub(super) fn any_char_below(&self, node: u32, chars: &[(u32, u32)], ranks: &[u32]) -> bool {
         let Some(here) = self.trie.get(node as usize) else { return false };
         here.children.iter().any(|&(byte, child)| {
             let (code, more) = match byte {
@@ -186,7 +186,7 @@ impl KeyMachine {
                 0xE0..=0xEF => (u32::from(byte & 0x0F), 2),
                 _ => (u32::from(byte & 0x07), 3),
             };
-            self.any_code_below(child, code, more, lo, hi, ranks)
+            chars.iter().any(|&(lo, hi)| self.any_code_below(child, code, more, lo, hi, ranks))
         })
     }
 

@@ -5,6 +5,7 @@ mod long;
 mod multiple;
 mod reach;
 mod rules;
+mod spelled;
 #[cfg(test)]
 mod tests;
 mod track;
@@ -34,6 +35,9 @@ impl JsonAutomaton {
 
     /// The track of an atom's numbers with this sign, after it.
     pub(super) fn number_start(&self, atom: u32, negative: bool) -> Option<u32> {
+        if negative && !self.spells("-") {
+            return None;
+        }
         let mantissa = Mantissa::start(&self.number_rules(atom), negative)?;
         let track = self.number_tracks.intern(NumberTrack { atom, part: Part::Mantissa(mantissa) });
         self.number_is_live(track).then_some(track)
@@ -89,10 +93,7 @@ impl JsonAutomaton {
     }
 
     fn number_is_live(&self, track: u32) -> bool {
-        self.number_lives.get_or(track, || {
-            let track = self.number_tracks.get(track);
-            track.is_live(&self.number_rules(track.atom))
-        })
+        self.number_lives.get_or(track, || self.track_is_live(self.number_tracks.get(track)))
     }
 
     /// Bytes to the nearest end of a number; `None` where none can be reached.
@@ -105,8 +106,7 @@ impl JsonAutomaton {
 
     /// A shortest rest of a number.
     pub(super) fn number_rest(&self, track: u32) -> Option<Vec<u8>> {
-        let track = self.number_tracks.get(track);
-        track.rest(&self.number_rules(track.atom))
+        self.track_rest(self.number_tracks.get(track))
     }
 }
 

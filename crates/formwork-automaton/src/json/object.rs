@@ -203,13 +203,6 @@ impl JsonAutomaton {
         Some(Situation::ObjectOpen { object })
     }
 
-    /// The required keys of an alternative that are still to come, by index, ascending.
-    pub(super) fn open_keys(&self, state: &ObjectState, atom: u32) -> Vec<u32> {
-        let machine = self.machines.get(state.machine);
-        let keys = self.atom_keys(state.machine, atom);
-        keys.required.iter().copied().filter(|k| state.place().is_open(machine, *k)).collect()
-    }
-
     /// The first listed key that an alternative still requires: keys after it are not for this alternative.
     fn first_open(state: &ObjectState, machine: &KeyMachine, keys: &AtomKeys) -> u32 {
         let at = keys.required.partition_point(|k| *k < state.next);

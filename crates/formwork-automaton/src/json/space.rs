@@ -2,6 +2,8 @@
 
 use formwork_grammar::Whitespace;
 
+use crate::lang::ByteSet;
+
 /// A place where blanks may stand; which ones depends on the option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Gap {
@@ -63,6 +65,11 @@ pub(super) struct Blanks {
 impl Blanks {
     pub(super) fn len(self) -> u32 {
         u32::from(self.line) + self.spaces
+    }
+
+    /// Whether the alphabet has what they consist of.
+    pub(super) fn spelled_with(self, alphabet: &ByteSet) -> bool {
+        (!self.line || alphabet.contains(b'\n')) && (self.spaces == 0 || alphabet.contains(b' '))
     }
 
     pub(super) fn at(self, index: u32) -> u8 {

@@ -1,12 +1,13 @@
 //! Reading one byte: what each situation does with it.
 
 use super::JsonAutomaton;
+use super::escape::Read;
 use super::literal::Literal;
 use super::keys::KeyRef;
 use super::object::OFF;
 use super::situation::{Goal, Situation};
 use super::space::{self, Blank, Gap};
-use super::string::{Read, StringStep, chars_after, word_after};
+use super::string::{StringStep, chars_after, word_after};
 use crate::automaton::{LimitKind, State, Step};
 use crate::frames::{Frame, FrameId, Frames, KeySet};
 use crate::lang::LangState;
@@ -149,7 +150,7 @@ impl JsonAutomaton {
         }
         if byte == b',' && matches!(situation, Situation::ObjectNext { .. }) && (!indent || state.a == 0) {
             let next = Situation::ObjectComma { object };
-            return if self.any_key(object) {
+            return if self.spells_joint() && self.any_key(object) {
                 Step::To(State { id: self.situations.intern(next), a: 0, ..state })
             } else {
                 Step::Dead
@@ -191,7 +192,7 @@ impl JsonAutomaton {
     }
 
     fn step_key(&self, seq: &mut Frames, state: State, object: u32, byte: u8) -> Step {
-        let read = self.read_string_byte(state.b, byte);
+        let read = self.escaping.read(state.b, byte);
         let machine = self.machines.get(self.object_states.get(object).machine);
         let ranks = self.allowed_keys(object);
         let other = (state.c != OFF).then(|| LangState::from_id(state.c));
@@ -204,13 +205,11 @@ impl JsonAutomaton {
                 let state = State { b: 0, ..state };
                 self.grow_key(seq, state, object, c.encode_utf8(&mut bytes).as_bytes())
             }
-            Read::Part { ranges, word } => {
-                let other = other.and_then(|other| self.follow(other, read, 0, 0, None));
-                let known = ranges.iter().any(|&(lo, hi)| machine.any_char_below(state.a, lo, hi, ranks));
-                if other.is_none() && !known {
-                    return Step::Dead;
-                }
-                Step::To(State { b: word, ..state })
+            Read::Part { word, .. } => {
+                let known = |ranges: &[(u32, u32)]| machine.any_char_below(state.a, ranges, ranks);
+                let leads_on = other.is_some_and(|other| self.follow(other, read, 0, 0, None).is_some())
+                    || self.escaping.leads_on(read, &known);
+                if leads_on { Step::To(State { b: word, ..state }) } else { Step::Dead }
             }
         }
     }

@@ -12,6 +12,7 @@ use super::JsonAutomaton;
 use super::array::{ArrayAtom, ArrayGroup, Counted};
 use super::cover::{ArrayCover, ObjectCover};
 use super::form::{Form, FormId};
+use super::literal::Literal;
 use super::number::NumberAtom;
 use super::object::{ObjectAtom, ObjectGroup};
 use super::string::StringAtom;
@@ -49,7 +50,7 @@ impl JsonAutomaton {
 
     pub(super) fn typed_noting(&self, form: FormId, evaluated: Evaluated) -> Arc<Typed> {
         self.typed.get_or((form, evaluated), || {
-            Arc::new(match self.forms.get(form.0) {
+            let typed = match self.forms.get(form.0) {
                 Form::False => Typed::default(),
                 Form::True => self.everything(),
                 Form::Value(text) => {
@@ -78,20 +79,28 @@ impl JsonAutomaton {
                     NodeKind::Never => Typed::default(),
                     NodeKind::Keywords(keywords) => self.typed_keywords(keywords, evaluated),
                 },
-            })
+            };
+            Arc::new(self.with_spelled_literals(typed))
         })
     }
 
-    pub(super) fn everything(&self) -> Typed {
+    /// Numbers, strings, arrays and objects that can't be spelled are left out where their atoms are made; literals here.
+    fn with_spelled_literals(&self, typed: Typed) -> Typed {
+        let spelled = |literal: Literal, bit: u8| if self.spells(literal.text()) { bit } else { 0 };
         Typed {
-            null: true,
-            booleans: 0b11,
-            numbers: vec![self.number_atoms.intern(NumberAtom::default())],
-            strings: vec![self.string_atoms.intern(StringAtom { lang: self.langs.any(), min: 0, max: None })],
-            arrays: vec![self.array_atoms.intern(ArrayAtom::default())],
-            objects: vec![self.object_atoms.intern(ObjectAtom::default())],
-            cut: false,
+            null: typed.null && self.spells(Literal::Null.text()),
+            booleans: typed.booleans & (spelled(Literal::False, 0b01) | spelled(Literal::True, 0b10)),
+            ..typed
         }
+    }
+
+    pub(super) fn everything(&self) -> Typed {
+        let mut out = Typed { null: true, booleans: 0b11, ..Typed::default() };
+        self.keep_number(NumberAtom::default(), &mut out.numbers);
+        self.keep_string(StringAtom { lang: self.langs.any(), min: 0, max: None }, &mut out.strings);
+        self.keep_array(ArrayAtom::default(), &mut out.arrays);
+        self.keep_object(ObjectAtom::default(), &mut out.objects);
+        out
     }
 
     fn typed_keywords(&self, keywords: &Keywords, evaluated: Evaluated) -> Typed {
@@ -472,18 +481,22 @@ impl JsonAutomaton {
 
     pub(super) fn keep_string(&self, atom: StringAtom, out: &mut Vec<u32>) {
         let live = self.langs.start(atom.lang).is_some_and(|s| self.langs.can_finish(s, atom.min, atom.max));
-        if live {
+        if live && self.spells("\"") {
             out.push(self.string_atoms.intern(atom));
         }
     }
 
-    pub(super) fn keep_array(&self, atom: ArrayAtom, out: &mut Vec<u32>) {
+    pub(super) fn keep_array(&self, mut atom: ArrayAtom, out: &mut Vec<u32>) {
+        let Some(most) = self.most_items_spelled() else { return };
+        atom.max = least(atom.max, Some(most).filter(|most| *most < u32::MAX));
         if !self.is_array_contradiction(&atom) {
             out.push(self.array_atoms.intern(atom));
         }
     }
 
-    pub(super) fn keep_object(&self, atom: ObjectAtom, out: &mut Vec<u32>) {
+    pub(super) fn keep_object(&self, mut atom: ObjectAtom, out: &mut Vec<u32>) {
+        let Some(most) = self.most_members_spelled() else { return };
+        atom.max = least(atom.max, Some(most).filter(|most| *most < u32::MAX));
         if !self.is_object_contradiction(&atom) {
             out.push(self.object_atoms.intern(atom));
         }

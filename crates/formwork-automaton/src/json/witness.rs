@@ -201,11 +201,11 @@ impl JsonAutomaton {
                 KeyRef::Class(class) => (None, &*machine.classes[class as usize].matched),
             };
             match (name, key) {
-                (Some(name), _) => quote(name, &mut bytes),
+                (Some(name), _) => self.quote(name.as_bytes(), &mut bytes),
                 (None, KeyRef::Class(class)) => {
                     let is_new = |text: &[u8]| !seq.contains_key(keys, text) && !fresh.iter().any(|f| f == text);
                     let text = self.fresh_key(machine.classes[class as usize].start, &[], &is_new).unwrap_or_default();
-                    quote(&String::from_utf8_lossy(&text), &mut bytes);
+                    self.quote(&text, &mut bytes);
                     fresh.push(text);
                 }
                 (None, KeyRef::Known(_)) => {}
@@ -273,7 +273,7 @@ impl JsonAutomaton {
             Some(Cheapest::String(atom)) => {
                 let atom = self.string_atoms.get(atom);
                 let text = self.langs.start(atom.lang).and_then(|s| self.langs.completion(s, atom.min, atom.max));
-                quote(&String::from_utf8_lossy(&text.unwrap_or_default()), out);
+                self.quote(&text.unwrap_or_default(), out);
             }
             Some(Cheapest::Array(atom)) => {
                 out.push(b'[');
@@ -486,11 +486,11 @@ impl JsonAutomaton {
         let mut other = (state.c != OFF).then(|| LangState::from_id(state.c));
         let mut typed = typed.to_vec();
         if state.b != 0 {
-            let live = |c: char| {
-                machine.any_below(machine.child_char(node, c), ranks)
-                    || other.is_some_and(|other| self.step_char(other, c).is_some())
+            let live = |ranges: &[(u32, u32)]| {
+                machine.any_char_below(node, ranges, ranks)
+                    || other.is_some_and(|other| self.any_char(other, ranges, &|_| true))
             };
-            if let Some((bytes, c)) = self.finish_escape(state.b, &live) {
+            if let Some((bytes, c)) = self.escaping.finish(state.b, &live) {
                 out.extend(bytes);
                 node = machine.child_char(node, c);
                 other = other.and_then(|other| self.step_char(other, c));
@@ -521,11 +521,11 @@ impl JsonAutomaton {
         let member = match (known, unknown) {
             (Some((key, member)), _) if known_cost <= unknown_cost => {
                 let text = self.texts.get(machine.keys[key as usize]).as_bytes();
-                escape(text.get(typed.len()..).unwrap_or_default(), out);
+                self.escaping.write(text.get(typed.len()..).unwrap_or_default(), out);
                 member
             }
             (_, Some((text, member))) => {
-                escape(&text, out);
+                self.escaping.write(&text, out);
                 member
             }
             (Some((_, member)), None) => member,
@@ -608,46 +608,28 @@ impl JsonAutomaton {
         let mut chars = state.a;
         let window = |chars: u32| (alt.min.saturating_sub(chars), alt.max.map(|max| max.saturating_sub(chars)));
         if state.b != 0 {
-            let live = |c: char| {
-                let (min, max) = window(chars + 1);
-                alt.max.is_none_or(|max| chars < max)
-                    && self.step_char(lang, c).is_some_and(|next| self.langs.can_finish(next, min, max))
-            };
-            if let Some((bytes, c)) = self.finish_escape(state.b, &live) {
+            let (min, max) = window(chars + 1);
+            let fits = |next: LangState| alt.max.is_none_or(|max| chars < max) && self.langs.can_finish(next, min, max);
+            let live = |ranges: &[(u32, u32)]| self.any_char(lang, ranges, &fits);
+            if let Some((bytes, c)) = self.escaping.finish(state.b, &live) {
                 out.extend(bytes);
                 lang = self.step_char(lang, c).unwrap_or(lang);
                 chars += 1;
             }
         }
         let (min, max) = window(chars);
-        escape(&self.langs.completion(lang, min, max).unwrap_or_default(), out);
+        self.escaping.write(&self.langs.completion(lang, min, max).unwrap_or_default(), out);
+        out.push(b'"');
+    }
+
+    /// A text as a JSON string.
+    fn quote(&self, decoded: &[u8], out: &mut Vec<u8>) {
+        out.push(b'"');
+        self.escaping.write(decoded, out);
         out.push(b'"');
     }
 }
 
 fn add(a: u32, b: u32) -> u32 {
     if a == NEVER || b == NEVER { NEVER } else { a.saturating_add(b).min(NEVER - 1) }
-}
-
-/// A text as a JSON string, in its canonical spelling.
-fn quote(text: &str, out: &mut Vec<u8>) {
-    out.push(b'"');
-    escape(text.as_bytes(), out);
-    out.push(b'"');
-}
-
-/// Decoded bytes (perhaps the rest of a character) as a JSON string spells them.
-fn escape(bytes: &[u8], out: &mut Vec<u8>) {
-    for &byte in bytes {
-        match byte {
-            b'"' | b'\\' => out.extend([b'\\', byte]),
-            0x08 => out.extend(b"\\b"),
-            0x0C => out.extend(b"\\f"),
-            b'\n' => out.extend(b"\\n"),
-            b'\r' => out.extend(b"\\r"),
-            b'\t' => out.extend(b"\\t"),
-            0..=0x1F => out.extend(format!("\\u{byte:04x}").as_bytes()),
-            _ => out.push(byte),
-        }
-    }
 }

@@ -56,11 +56,10 @@ impl fmt::Display for LangError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Kind::Syntax(error) => error.fmt(f),
-            Kind::LookAround(what) => write!(f, "this look-around can't be enforced: {what}"),
-            Kind::TooLarge { limit } => write!(
-                f,
-                "the pattern is too large: its repeats unroll to more than {limit} automaton nodes (limit `max_nfa`)"
-            ),
+            Kind::LookAround(what) => f.write_str(what),
+            Kind::TooLarge { limit } => {
+                write!(f, "its repeats unroll to more than {limit} automaton nodes (limit `max_nfa`)")
+            }
         }
     }
 }

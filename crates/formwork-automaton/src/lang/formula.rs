@@ -37,6 +37,39 @@ pub(super) enum Formula {
     Not(FormulaId),
 }
 
+/// How formulas are joined: the two are each other's mirror.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Connective {
+    And,
+    Or,
+}
+
+impl Connective {
+    /// The operand that changes nothing.
+    pub(super) fn neutral(self) -> FormulaId {
+        match self {
+            Self::And => YES,
+            Self::Or => NO,
+        }
+    }
+
+    /// The operand that decides alone.
+    pub(super) fn decisive(self) -> FormulaId {
+        match self {
+            Self::And => NO,
+            Self::Or => YES,
+        }
+    }
+
+    /// The formula of at least two operands.
+    pub(super) fn of(self, operands: Box<[FormulaId]>) -> Formula {
+        match self {
+            Self::And => Formula::And(operands),
+            Self::Or => Formula::Or(operands),
+        }
+    }
+}
+
 /// What is known of a formula as soon as it exists.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, not the steps of a process")]
@@ -101,15 +134,15 @@ impl Formulas {
         id
     }
 
-    /// The operands of an `And` or `Or`, flattened, sorted, without doubles or neutral ones; `None` where one of them, or
+    /// The operands of a connective, flattened, sorted, without doubles or neutral ones; `None` where one of them, or
     /// one beside its complement, decides alone.
-    pub(super) fn operands(&self, parts: &[FormulaId], and: bool) -> Option<Vec<FormulaId>> {
-        let (neutral, decisive) = if and { (YES, NO) } else { (NO, YES) };
+    pub(super) fn operands(&self, parts: &[FormulaId], connective: Connective) -> Option<Vec<FormulaId>> {
+        let (neutral, decisive) = (connective.neutral(), connective.decisive());
         let mut flat = Vec::with_capacity(parts.len());
         for &part in parts {
             match self.get(part) {
-                Formula::And(inner) if and => flat.extend_from_slice(inner),
-                Formula::Or(inner) if !and => flat.extend_from_slice(inner),
+                Formula::And(inner) if connective == Connective::And => flat.extend_from_slice(inner),
+                Formula::Or(inner) if connective == Connective::Or => flat.extend_from_slice(inner),
                 _ if part == decisive => return None,
                 _ if part == neutral => {}
                 _ => flat.push(part),

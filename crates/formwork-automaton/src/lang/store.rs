@@ -10,7 +10,7 @@ use super::byte_classes::{ByteClasses, Partition};
 use super::byte_set::ByteSet;
 use super::compile::{self, Frame};
 use super::error::LangError;
-use super::formula::{AtomId, ClassesId, Facts, Formula, FormulaId, Formulas, NO, YES};
+use super::formula::{AtomId, ClassesId, Connective, Facts, Formula, FormulaId, Formulas, NO, YES};
 use super::literals::{Literals, Range};
 use super::program::{Program, Thread, Unit};
 use super::spellings::Spellings;
@@ -210,43 +210,35 @@ impl Store {
     }
 
     pub(super) fn and(&mut self, parts: &[FormulaId]) -> FormulaId {
-        let Some(parts) = self.formulas.operands(parts, true) else {
-            return NO;
+        self.connect(Connective::And, parts)
+    }
+
+    pub(super) fn or(&mut self, parts: &[FormulaId]) -> FormulaId {
+        self.connect(Connective::Or, parts)
+    }
+
+    fn connect(&mut self, connective: Connective, parts: &[FormulaId]) -> FormulaId {
+        let Some(parts) = self.formulas.operands(parts, connective) else {
+            return connective.decisive();
         };
         match *parts {
-            [] => return YES,
+            [] => return connective.neutral(),
             [one] => return one,
             _ => {}
         }
-        let formula = Formula::And(parts.clone().into());
+        let formula = connective.of(parts.clone().into());
         if let Some(id) = self.formulas.find(&formula) {
             return id;
         }
-        let facts = self.combined(&parts, true);
+        let facts = self.combined(&parts, connective);
         if facts.bytes == u32::MAX {
             return NO;
         }
         self.formulas.insert(formula, facts)
     }
 
-    pub(super) fn or(&mut self, parts: &[FormulaId]) -> FormulaId {
-        let Some(parts) = self.formulas.operands(parts, false) else {
-            return YES;
-        };
-        match *parts {
-            [] => return NO,
-            [one] => return one,
-            _ => {}
-        }
-        let formula = Formula::Or(parts.clone().into());
-        if let Some(id) = self.formulas.find(&formula) {
-            return id;
-        }
-        let facts = self.combined(&parts, false);
-        self.formulas.insert(formula, facts)
-    }
-
-    fn combined(&mut self, parts: &[FormulaId], and: bool) -> Facts {
+    fn combined(&mut self, parts: &[FormulaId], connective: Connective) -> Facts {
+        let and = connective == Connective::And;
         let mut all = Facts {
             accepts: and,
             exact: !and,

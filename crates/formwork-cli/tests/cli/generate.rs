@@ -44,7 +44,7 @@ fn requests_that_cannot_be_served_need_no_model() {
         (&["--schema", &broken], "is not JSON at line 2, column 11"),
         (&["--schema", &never], "no value can satisfy the schema at /properties/a"),
         (&["--schema", &not], "`not` at /not is not supported"),
-        (&["--schema", &array], "is an array, but a schema is an object or a boolean"),
+        (&["--schema", &array], "is an array, but must be an object or a boolean"),
         (&["--schema", &nowhere], "`$ref` at /$ref points to \"#/$defs/x\""),
         (&["--schema", &binary], "is not UTF-8 at byte 2"),
         (&["--schema", "/no/such.json"], "/no/such.json can't be read: no such file or directory"),

@@ -37,7 +37,7 @@ impl RegexError {
         Self::new(
             Kind::BackReference,
             offset,
-            "back-references can't be enforced: what they match depends on text that no finite automaton remembers"
+            "back-references can't be enforced, as what they match depends on text that no finite automaton remembers"
                 .into(),
         )
     }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests fail by panicking and say what they skip")]
 
+mod alphabets;
 mod automata;
 mod masks;
 mod matchers;

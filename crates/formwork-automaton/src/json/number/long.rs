@@ -39,7 +39,7 @@ impl JsonAutomaton {
         seq.note_dynamic();
         let mut text = seq.text_from(state.c).to_vec();
         text.push(byte);
-        let is_live = |atom: u32| self.long_track(atom, &text).is_some_and(|t| t.is_live(&self.number_rules(atom)));
+        let is_live = |atom: u32| self.long_track(atom, &text).is_some_and(|t| self.track_is_live(&t));
         let kept: Box<[(u16, u32)]> = alts.iter().copied().filter(|(_, atom)| is_live(*atom)).collect();
         let active = still_active(&kept, active)?;
         seq.push_text(byte);
@@ -56,7 +56,7 @@ impl JsonAutomaton {
 
     /// A shortest rest of a long number, for one of its alternatives.
     pub(in crate::json) fn long_rest(&self, seq: &Frames, atom: u32, state: State) -> Option<Vec<u8>> {
-        self.long_track(atom, seq.text_from(state.c))?.rest(&self.number_rules(atom))
+        self.track_rest(&self.long_track(atom, seq.text_from(state.c))?)
     }
 
     fn long_track(&self, atom: u32, text: &[u8]) -> Option<NumberTrack> {
