@@ -52,7 +52,7 @@ pub fn schema_from_value(value: &Value, options: &SchemaOptions) -> Result<Schem
         parser.read(pending)?;
     }
     let schema =
-        Schema { nodes: parser.nodes, root, relaxed: parser.relaxed, narrowed: Vec::new(), warnings: parser.warnings };
+        Schema { nodes: parser.nodes, root, relaxed: parser.relaxed, narrowed: parser.narrowed, warnings: parser.warnings };
     cycles::refuse(&schema)?;
     Ok(schema)
 }
@@ -71,6 +71,7 @@ struct Parser<'a> {
     pending: Vec<Pending<'a>>,
     pointer_bytes: usize,
     relaxed: Vec<Relaxed>,
+    narrowed: Vec<Narrowed>,
     warnings: Vec<Warning>,
 }
 
@@ -113,6 +114,7 @@ impl<'a> Parser<'a> {
             pending: Vec::new(),
             pointer_bytes: 0,
             relaxed: Vec::new(),
+            narrowed: Vec::new(),
             warnings: Vec::new(),
         })
     }

@@ -140,7 +140,7 @@ impl JsonAutomaton {
 
     fn string_cost(&self, atom: u32) -> u32 {
         let atom = self.string_atoms.get(atom);
-        let Some(start) = self.langs.start(atom.lang) else { return NEVER };
+        let Some(start) = self.string_start(atom) else { return NEVER };
         finite(self.langs.shortest(start).max(atom.min).saturating_add(2))
     }
 

@@ -11,8 +11,7 @@ use super::JsonAutomaton;
 use super::array::{ArrayAtom, ArrayGroup, Counted};
 use super::form::{Form, FormId};
 use super::object::{ObjectAtom, ObjectGroup};
-use super::string::StringAtom;
-use super::typed::{Evaluated, Typed, dedup, least};
+use super::typed::{Evaluated, Typed, dedup};
 
 /// Conditions on objects become atoms to exclude, where so few of them say it.
 const MAX_EXCLUDED: usize = 64;
@@ -40,28 +39,11 @@ impl JsonAutomaton {
             out.cut |= self.too_many(&mut out.numbers);
         }
         for other in &what.strings {
-            let StringAtom { lang, min, max } = *self.string_atoms.get(*other);
-            let any = StringAtom { lang: self.langs.any(), min: 0, max: None };
-            let mut complement = Vec::new();
-            if lang != self.langs.any() {
-                complement.push(StringAtom { lang: self.langs.not(lang), ..any });
-            }
-            if let Some(max) = min.checked_sub(1) {
-                complement.push(StringAtom { max: Some(max), ..any });
-            }
-            if let Some(max) = max {
-                complement.push(StringAtom { min: max.saturating_add(1), ..any });
-            }
+            let complement = self.string_complement(*self.string_atoms.get(*other));
             let list = std::mem::take(&mut out.strings);
             for atom in list {
-                let atom = *self.string_atoms.get(atom);
                 for other in &complement {
-                    let met = StringAtom {
-                        lang: self.langs.and(atom.lang, other.lang),
-                        min: atom.min.max(other.min),
-                        max: least(atom.max, other.max),
-                    };
-                    self.keep_string(met, &mut out.strings);
+                    self.keep_string(self.meet_strings(*self.string_atoms.get(atom), *other), &mut out.strings);
                 }
             }
             dedup(&mut out.strings);

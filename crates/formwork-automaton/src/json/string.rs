@@ -5,20 +5,59 @@ use regex_syntax::utf8::Utf8Sequences;
 use super::JsonAutomaton;
 use super::escape::Read;
 use super::situation::{Situation, StringAlt};
+use super::typed::least;
 use crate::automaton::State;
 use crate::lang::{Lang, LangState};
 
 /// A plain condition on strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StringAtom {
+    /// The strings that are written.
     pub(super) lang: Lang,
+    /// Those that are meant, where they are more: outside of these, and only there, the condition surely doesn't hold.
+    pub(super) wide: Lang,
     /// Fewest code points.
     pub(super) min: u32,
     /// Most code points.
     pub(super) max: Option<u32>,
 }
 
+impl StringAtom {
+    /// The strings of a language, of any length.
+    pub(super) fn of(lang: Lang) -> Self {
+        Self { lang, wide: lang, min: 0, max: None }
+    }
+}
+
 impl JsonAutomaton {
+    /// What holds where both do.
+    pub(super) fn meet_strings(&self, a: StringAtom, b: StringAtom) -> StringAtom {
+        StringAtom {
+            lang: self.langs.and(a.lang, b.lang),
+            wide: self.langs.and(a.wide, b.wide),
+            min: a.min.max(b.min),
+            max: least(a.max, b.max),
+        }
+    }
+
+    /// Where the strings of an atom begin; `None` where none can be written.
+    pub(super) fn string_start(&self, atom: &StringAtom) -> Option<LangState> {
+        self.langs.start(atom.lang).filter(|start| self.langs.can_finish(*start, atom.min, atom.max))
+    }
+
+    /// Atoms that together hold for the strings that one doesn't hold for; with a language that was narrowed, not for those that are
+    /// in doubt.
+    pub(super) fn string_complement(&self, atom: StringAtom) -> Vec<StringAtom> {
+        let any = StringAtom::of(self.langs.any());
+        let mut out = Vec::new();
+        if atom.lang != any.lang {
+            out.push(StringAtom { lang: self.langs.not(atom.wide), wide: self.langs.not(atom.lang), ..any });
+        }
+        out.extend(atom.min.checked_sub(1).map(|max| StringAtom { max: Some(max), ..any }));
+        out.extend(atom.max.map(|max| StringAtom { min: max.saturating_add(1), ..any }));
+        out
+    }
+
     /// The languages' step over the bytes of a whole character.
     pub(super) fn step_char(&self, state: LangState, c: char) -> Option<LangState> {
         let mut bytes = [0; 4];

@@ -97,7 +97,7 @@ impl JsonAutomaton {
     pub(super) fn everything(&self) -> Typed {
         let mut out = Typed { null: true, booleans: 0b11, ..Typed::default() };
         self.keep_number(NumberAtom::default(), &mut out.numbers);
-        self.keep_string(StringAtom { lang: self.langs.any(), min: 0, max: None }, &mut out.strings);
+        self.keep_string(StringAtom::of(self.langs.any()), &mut out.strings);
         self.keep_array(ArrayAtom::default(), &mut out.arrays);
         self.keep_object(ObjectAtom::default(), &mut out.objects);
         out
@@ -187,21 +187,29 @@ impl JsonAutomaton {
         }
         if types.contains(Type::String) {
             let rules = &keywords.string;
-            let mut lang = self.langs.any();
+            let any = StringAtom::of(self.langs.any());
+            let mut atom = StringAtom { min: rules.min_length, max: rules.max_length, ..any };
             // What has no automaton was refused when the root was compiled.
             if let Some((regex, _)) = &rules.pattern {
-                lang = self.pattern_lang(regex);
+                atom = self.meet_strings(atom, StringAtom::of(self.pattern_lang(regex)));
             }
             if let Some((format, _)) = &rules.format {
-                lang = self.langs.and(lang, self.langs.format(*format).unwrap_or_else(|_| self.langs.none()));
+                let none = |_| self.langs.none();
+                let lang = self.langs.format(*format).unwrap_or_else(none);
+                let wide = self.langs.not(self.langs.not_format(*format).unwrap_or_else(none));
+                atom = self.meet_strings(atom, StringAtom { lang, wide, ..any });
             }
-            self.keep_string(StringAtom { lang, min: rules.min_length, max: rules.max_length }, &mut out.strings);
+            self.keep_string(atom, &mut out.strings);
         }
         if types.contains(Type::Array) {
             self.keep_array(self.array_assertions(keywords, evaluated), &mut out.arrays);
         }
         if types.contains(Type::Object) {
             self.keep_object(self.object_assertions(keywords, evaluated), &mut out.objects);
+            // Names that were narrowed have no complement here.
+            let names = keywords.object.names.map(|node| self.typed(self.node_form(node)));
+            let is_narrowed = |atom: &u32| { let atom = self.string_atoms.get(*atom); atom.lang != atom.wide };
+            out.cut |= names.is_some_and(|names| names.cut || names.strings.iter().any(is_narrowed));
         }
         out
     }
@@ -289,7 +297,7 @@ impl JsonAutomaton {
     /// The strings of a form, as one language.
     fn strings_of(&self, form: FormId) -> Lang {
         self.typed(form).strings.iter().fold(self.langs.none(), |all, atom| {
-            let StringAtom { lang, min, max } = *self.string_atoms.get(*atom);
+            let StringAtom { lang, min, max, .. } = *self.string_atoms.get(*atom);
             let window = self.langs.of_length(min, max).unwrap_or_else(|_| {
                 self.undecided.fetch_add(1, Ordering::Relaxed);
                 self.langs.none()
@@ -337,7 +345,7 @@ impl JsonAutomaton {
         }
         if !strings.is_empty() {
             let lang = self.langs.literals(strings);
-            self.keep_string(StringAtom { lang, min: 0, max: None }, &mut out.strings);
+            self.keep_string(StringAtom::of(lang), &mut out.strings);
         }
         for list in [&mut out.numbers, &mut out.arrays, &mut out.objects] {
             dedup(list);
@@ -402,13 +410,7 @@ impl JsonAutomaton {
                 }
             }),
             strings: self.pairs(&a.strings, &b.strings, &mut cut, |x, y, out| {
-                let (x, y) = (self.string_atoms.get(x), self.string_atoms.get(y));
-                let atom = StringAtom {
-                    lang: self.langs.and(x.lang, y.lang),
-                    min: x.min.max(y.min),
-                    max: least(x.max, y.max),
-                };
-                self.keep_string(atom, out);
+                self.keep_string(self.meet_strings(*self.string_atoms.get(x), *self.string_atoms.get(y)), out);
             }),
             arrays: self.pairs(&a.arrays, &b.arrays, &mut cut, |x, y, out| {
                 self.keep_array(self.meet_arrays(self.array_atoms.get(x), self.array_atoms.get(y)), out);
@@ -480,7 +482,8 @@ impl JsonAutomaton {
     }
 
     pub(super) fn keep_string(&self, atom: StringAtom, out: &mut Vec<u32>) {
-        let live = self.langs.start(atom.lang).is_some_and(|s| self.langs.can_finish(s, atom.min, atom.max));
+        // One that can't be written is kept where it is meant: it has a complement.
+        let live = self.langs.start(atom.wide).is_some_and(|s| self.langs.can_finish(s, atom.min, atom.max));
         if live && self.spells("\"") {
             out.push(self.string_atoms.intern(atom));
         }

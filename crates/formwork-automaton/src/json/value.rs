@@ -37,7 +37,7 @@ impl JsonAutomaton {
                 .into_iter()
                 .filter_map(|(tag, atom)| {
                     let atom = self.string_atoms.get(atom);
-                    let start = self.langs.start(atom.lang)?;
+                    let start = self.string_start(atom)?;
                     Some(StringAlt { tag, state: start.id(), min: atom.min, max: atom.max })
                 })
                 .collect()

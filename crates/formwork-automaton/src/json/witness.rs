@@ -272,7 +272,7 @@ impl JsonAutomaton {
             Some(Cheapest::Number(atom)) => out.extend(self.shortest_number(atom)),
             Some(Cheapest::String(atom)) => {
                 let atom = self.string_atoms.get(atom);
-                let text = self.langs.start(atom.lang).and_then(|s| self.langs.completion(s, atom.min, atom.max));
+                let text = self.string_start(atom).and_then(|s| self.langs.completion(s, atom.min, atom.max));
                 self.quote(&text.unwrap_or_default(), out);
             }
             Some(Cheapest::Array(atom)) => {

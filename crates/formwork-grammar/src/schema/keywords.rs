@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::ir::{Applicator, Bound, Contains, Keywords, NodeId, NumberRules, PatternProperty, Relaxed};
+use super::ir::{Applicator, Bound, Contains, Keywords, NodeId, NumberRules, Narrowed, PatternProperty, Relaxed};
 use super::known::{Known, Vocabulary};
 use super::values::{At, count, flag, members, names, number, regex, text, types};
 use super::{Parser, Site};
@@ -276,6 +276,12 @@ impl<'a> Parser<'a> {
         let format = StringFormat::from_name(name);
         if format.is_none() {
             self.warn(at, format!("the format {name:?} is unknown and is ignored"))?;
+        }
+        if let Some(reason) = format.and_then(StringFormat::narrowed) {
+            let narrowed =
+                Narrowed { pointer: at.pointer(), keyword: at.keyword.to_owned(), reason: format!("{name} without {reason}") };
+            self.spend(&narrowed.pointer)?;
+            self.narrowed.push(narrowed);
         }
         Ok(format.map(|format| (format, at.pointer())))
     }
