@@ -17,6 +17,10 @@ pub struct CompileError(Box<Kind>);
 enum Kind {
     #[error("no value can satisfy {}", at("the schema", pointer))]
     Unsatisfiable { pointer: String },
+    #[error("no value that can be written satisfies the schema: {} is enforced without {left_out}", at("the keyword", pointer))]
+    Narrowed { pointer: String, left_out: String },
+    #[error("whether a value satisfies the schema was not found out within the limit `alternatives`")]
+    Undecided,
     #[error("{}", unspelled(character, *needed))]
     Unspellable { character: String, needed: bool },
     #[error("no text matches the regular expression")]
@@ -45,6 +49,8 @@ impl CompileError {
     pub fn code(&self) -> &'static str {
         match &*self.0 {
             Kind::Unsatisfiable { .. } => "unsatisfiable",
+            Kind::Narrowed { .. } => "narrowed",
+            Kind::Undecided => "undecided",
             Kind::Unspellable { .. } => "unspellable",
             Kind::EmptyRegex => "empty_regex",
             Kind::Pattern { error, .. } => error.code(),
@@ -55,10 +61,11 @@ impl CompileError {
     /// The JSON pointer of the fault, where it has one.
     pub fn pointer(&self) -> Option<&str> {
         match &*self.0 {
-            Kind::Unsatisfiable { pointer } | Kind::Pattern { pointer, .. } | Kind::Limit { pointer, .. } => {
-                Some(pointer)
-            }
-            Kind::Unspellable { .. } | Kind::EmptyRegex => None,
+            Kind::Unsatisfiable { pointer }
+            | Kind::Narrowed { pointer, .. }
+            | Kind::Pattern { pointer, .. }
+            | Kind::Limit { pointer, .. } => Some(pointer),
+            Kind::Undecided | Kind::Unspellable { .. } | Kind::EmptyRegex => None,
         }
     }
 
@@ -73,6 +80,8 @@ impl CompileError {
             Kind::Unsatisfiable { .. } => {
                 Some("two of its keywords contradict each other, or a required part can't exist")
             }
+            Kind::Narrowed { .. } => Some("set `format` to \"annotate\" to leave formats to validation"),
+            Kind::Undecided => Some("raise `alternatives` in `limits`, or simplify the schema"),
             Kind::Unspellable { .. } => Some("use another tokenizer, or leave the character out of the constraint"),
             Kind::EmptyRegex => Some("an anchor, an empty class or an intersection in it excludes everything"),
             Kind::Pattern { error, .. } => error.help(),
@@ -103,6 +112,14 @@ impl CompileError {
         let character = needed.or(missing.first().copied()).unwrap_or(char::REPLACEMENT_CHARACTER);
         let character = format!("{character:?} (U+{:04X})", u32::from(character));
         Self(Box::new(Kind::Unspellable { character, needed: needed.is_some() }))
+    }
+
+    pub(crate) fn narrowed(pointer: &str, left_out: &str) -> Self {
+        Self(Box::new(Kind::Narrowed { pointer: pointer.to_owned(), left_out: left_out.to_owned() }))
+    }
+
+    pub(crate) fn undecided() -> Self {
+        Self(Box::new(Kind::Undecided))
     }
 
     pub(crate) fn empty_regex() -> Self {

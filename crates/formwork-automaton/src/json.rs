@@ -203,7 +203,11 @@ impl JsonAutomaton {
         let root = self.root_form();
         let limit = self.options.limits.shortest_text;
         let judge = |automaton: &Self, form: FormId| match automaton.cost(form) {
-            liveness::NEVER => Err(CompileError::unsatisfiable(&automaton.blame(form))),
+            liveness::NEVER if automaton.undecided() > 0 => Err(CompileError::undecided()),
+            liveness::NEVER => match automaton.schema.narrowed().first() {
+                Some(narrowed) => Err(CompileError::narrowed(&narrowed.pointer, &narrowed.reason)),
+                None => Err(CompileError::unsatisfiable(&automaton.blame(form))),
+            },
             cost if cost < limit => Ok(()),
             _ => Err(CompileError::limit("", "shortest_text", u64::from(limit))),
         };

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::Error;
@@ -27,6 +28,7 @@ pub(crate) struct Case {
 /// An instance.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Test {
+    pub(crate) description: Option<String>,
     pub(crate) valid: bool,
     pub(crate) data: Value,
 }
@@ -38,8 +40,13 @@ impl Test {
     }
 }
 
-/// Reads a corpus, compressed with xz where its name ends so.
+/// Reads a corpus of schemas with instances.
 pub(crate) fn read(path: &Path) -> Result<Vec<Line>, Error> {
+    lines(path)
+}
+
+/// Reads JSON lines, compressed with xz where the name ends so.
+pub(crate) fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Error> {
     let file = File::open(path).map_err(Error::read(path))?;
     let reader: Box<dyn Read> = if path.extension().is_some_and(|e| e == "xz") {
         Box::new(xz2::read::XzDecoder::new(file))

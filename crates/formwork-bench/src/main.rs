@@ -9,10 +9,13 @@ mod engine;
 mod error;
 #[cfg(feature = "model")]
 mod examples;
+mod judge;
+mod maskbench;
 mod masks;
 mod memory;
 mod python_json;
 mod random;
+mod suite;
 mod walks;
 
 /// Benchmarks of Formwork, with peers timed in the same run.
@@ -27,6 +30,10 @@ struct Cli {
 enum Command {
     /// Times masks over a corpus of schemas and instances.
     Masks(masks::Args),
+    /// Checks verdicts over a corpus of schemas and instances.
+    Maskbench(maskbench::Args),
+    /// Checks verdicts over the official JSON Schema test suite.
+    Suite(suite::Args),
     /// Validates random walks and the completion of each of their prefixes.
     Walks(walks::Args),
     /// Prints memory over one long output and over many sequences.
@@ -40,6 +47,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {
         Command::Masks(args) => masks::run(args),
+        Command::Maskbench(args) => maskbench::run(args),
+        Command::Suite(args) => suite::run(args),
         Command::Walks(args) => walks::run(args),
         Command::Memory(args) => memory::run(args),
         #[cfg(feature = "model")]

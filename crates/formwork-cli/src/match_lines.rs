@@ -119,8 +119,11 @@ impl Context {
             Whitespace::Flexible(most) => usize::from(most),
             _ => 0,
         };
-        let mut decided =
-            Decided { relaxed: constraint.relaxed().iter().map(Into::into).collect(), ..Decided::default() };
+        let mut decided = Decided {
+            narrowed: constraint.narrowed().iter().map(Into::into).collect(),
+            relaxed: constraint.relaxed().iter().map(Into::into).collect(),
+            ..Decided::default()
+        };
         for text in &request.texts {
             let verdict = through_bytes::judge(&by_bytes, text, trailing, self.complete);
             let core = &text.as_bytes()[..verdict.core];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use formwork_automaton::{ByteSet, JsonAutomaton, RegexAutomaton, Spelling};
-use formwork_grammar::{Regex, Relaxed, Schema, SchemaOptions, Warning, parse_schema, schema_from_value};
+use formwork_grammar::{Narrowed, Regex, Relaxed, Schema, SchemaOptions, Warning, parse_schema, schema_from_value};
 use formwork_mask::{CompiledConstraint, Vocabulary};
 use serde_json::Value;
 
@@ -64,6 +64,14 @@ impl Constraint {
     pub fn relaxed(&self) -> &[Relaxed] {
         match &self.0 {
             Kind::Schema { schema, .. } => schema.relaxed(),
+            Kind::Regex(_) => &[],
+        }
+    }
+
+    /// Keywords of the schema that are enforced by a narrower language: what is generated is valid, but some valid texts never come.
+    pub fn narrowed(&self) -> &[Narrowed] {
+        match &self.0 {
+            Kind::Schema { schema, .. } => schema.narrowed(),
             Kind::Regex(_) => &[],
         }
     }

@@ -35,7 +35,7 @@ pub use formwork_automaton::{Automaton, ByteSet, Frames, Spelling, State, Step, 
 pub use formwork_candle as candle;
 pub use formwork_decode as decode;
 pub use formwork_grammar::{
-    Draft, Escapes, Format, Limits, Numbers, PropertyOrder, Relaxed, SchemaOptions, Warning, Whitespace,
+    Draft, Escapes, Format, Limits, Narrowed, Numbers, PropertyOrder, Relaxed, SchemaOptions, Warning, Whitespace,
 };
 pub use formwork_mask::{CacheStats, CompiledConstraint, GgufTokens, Mask, Matcher, TokenEntry, Vocabulary, oracle};
 pub use formwork_sample as sample;

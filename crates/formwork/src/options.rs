@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::error::Error;
 
 /// Reads the constraint options of a request: `draft`, `whitespace`, `property_order`, `format`, `escapes`, `numbers`, `lenient`,
-/// `limits`.
+/// `documents`, `limits`.
 ///
 /// # Errors
 /// An unknown name or value; each is named.
@@ -65,8 +65,10 @@ pub fn schema_options_from_json(options: &Value) -> Result<SchemaOptions, Error>
                 }
             }
             "lenient" => out.lenient = value.as_bool().ok_or_else(|| wrong("true or false"))?,
-            "documents" if value.as_object().is_some_and(serde_json::Map::is_empty) => {}
-            "documents" => return Err(Error::option(name, "references to other documents are not supported yet")),
+            "documents" => {
+                let documents = value.as_object().ok_or_else(|| wrong("an object of schemas by URI"))?;
+                out.documents = documents.iter().map(|(uri, schema)| (uri.clone(), schema.clone())).collect();
+            }
             "limits" => out.limits = limits(value)?,
             _ => return Err(Error::option(name, "there is no such option")),
         }

@@ -315,8 +315,12 @@ impl JsonAutomaton {
                 Value::Null => out.null = true,
                 Value::Bool(b) => out.booleans |= if *b { 0b10 } else { 0b01 },
                 Value::Number(number) => {
-                    if let Some(atom) = NumberAtom::exactly(number) {
-                        self.keep_number(atom, &mut out.numbers);
+                    match NumberAtom::exactly(number) {
+                        Some(atom) => self.keep_number(atom, &mut out.numbers),
+                        None => {
+                            self.undecided.fetch_add(1, Ordering::Relaxed);
+                            out.cut = true;
+                        }
                     }
                 }
                 Value::String(text) => strings.push(text),

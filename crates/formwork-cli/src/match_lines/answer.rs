@@ -29,15 +29,15 @@ pub(super) enum Outcome {
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Decided {
     pub(super) texts: Vec<TextAnswer>,
-    /// Keywords enforced by a narrower language; nothing is yet.
-    pub(super) narrowed: [(); 0],
+    /// Keywords enforced by a narrower language.
+    pub(super) narrowed: Vec<Listed>,
     pub(super) undecided: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) walks: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) walk_errors: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) relaxed: Vec<Relaxed>,
+    pub(super) relaxed: Vec<Listed>,
 }
 
 /// Why a line could not be served.
@@ -80,9 +80,9 @@ pub(super) struct Warning {
     pub(super) message: String,
 }
 
-/// A keyword that is not enforced, because the options are lenient.
+/// A keyword that is not enforced, or not as it says.
 #[derive(Debug, Serialize)]
-pub(super) struct Relaxed {
+pub(super) struct Listed {
     pointer: String,
     keyword: String,
     reason: String,
@@ -140,7 +140,14 @@ impl From<&formwork::Warning> for Warning {
     }
 }
 
-impl From<&formwork::Relaxed> for Relaxed {
+impl From<&formwork::Narrowed> for Listed {
+    fn from(narrowed: &formwork::Narrowed) -> Self {
+        let formwork::Narrowed { pointer, keyword, reason } = narrowed.clone();
+        Self { pointer, keyword, reason }
+    }
+}
+
+impl From<&formwork::Relaxed> for Listed {
     fn from(relaxed: &formwork::Relaxed) -> Self {
         let formwork::Relaxed { pointer, keyword, reason } = relaxed.clone();
         Self { pointer, keyword, reason }

@@ -279,7 +279,7 @@ impl<'a> Parser<'a> {
         }
         if let Some(reason) = format.and_then(StringFormat::narrowed) {
             let narrowed =
-                Narrowed { pointer: at.pointer(), keyword: at.keyword.to_owned(), reason: format!("{name} without {reason}") };
+                Narrowed { pointer: at.pointer(), keyword: at.keyword.to_owned(), reason: reason.to_owned() };
             self.spend(&narrowed.pointer)?;
             self.narrowed.push(narrowed);
         }
