@@ -30,8 +30,29 @@ pub struct Frame {
     pub count: u32,
     /// How many frames lie below this one.
     pub depth: u32,
-    /// Keys used so far.
+    /// Keys used so far; of an item that has to differ from others, those others.
     pub keys: KeySet,
+    /// Where the text of the item that is being read begins in the kept text; [`Frame::UNKEPT`] where it isn't kept for this frame.
+    pub text: u32,
+    /// What the frames up to here ask of the bytes that are read.
+    pub watch: Watch,
+}
+
+impl Frame {
+    /// The [`text`](Frame::text) of a frame that asks for none.
+    pub const UNKEPT: u32 = u32::MAX;
+}
+
+/// What a frame and those below it ask of the bytes that are read on top of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Watch {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// That their text is kept.
+    Keep,
+    /// That it is kept, and held against other items with every byte.
+    Compare,
 }
 
 /// A persistent set of keys (a list in [`Frames`] that other versions of the set may share).
@@ -72,15 +93,17 @@ pub struct Mark {
     frames: u32,
     keys: u32,
     text: u32,
+    kept: u32,
 }
 
 /// The per-sequence store.
 ///
 /// ```
-/// use formwork_automaton::{Frame, FrameId, Frames, KeySet};
+/// use formwork_automaton::{Frame, FrameId, Frames, KeySet, Watch};
 /// let mut seq = Frames::new();
 /// let mark = seq.mark();
-/// let id = seq.push(Frame { parent: FrameId::NONE, state: 3, count: 0, depth: 0, keys: KeySet::EMPTY });
+/// let (keys, text, watch) = (KeySet::EMPTY, Frame::UNKEPT, Watch::Nothing);
+/// let id = seq.push(Frame { parent: FrameId::NONE, state: 3, count: 0, depth: 0, keys, text, watch });
 /// assert_eq!(seq.frame(id).state, 3);
 /// seq.truncate(mark);
 /// assert!(seq.is_empty());
@@ -90,6 +113,8 @@ pub struct Frames {
     stack: Vec<Frame>,
     keys: Vec<KeyNode>,
     text: Vec<u8>,
+    /// The text of the items that some frame asks to keep.
+    kept: Vec<u8>,
     /// Frames below this index were there when the current walk began.
     floor: u32,
     /// The least depth of those frames that the walk has read.
@@ -98,6 +123,7 @@ pub struct Frames {
     dynamic: Cell<bool>,
     key_floor: u32,
     text_floor: u32,
+    kept_floor: Option<u32>,
 }
 
 impl Frames {
@@ -118,7 +144,8 @@ impl Frames {
 
     /// Bytes held on the heap, for accounting.
     pub fn heap_bytes(&self) -> usize {
-        self.stack.capacity() * size_of::<Frame>() + self.keys.capacity() * size_of::<KeyNode>() + self.text.capacity()
+        let texts = self.text.capacity() + self.kept.capacity();
+        self.stack.capacity() * size_of::<Frame>() + self.keys.capacity() * size_of::<KeyNode>() + texts
     }
 
     /// Appends a frame.
@@ -147,7 +174,12 @@ impl Frames {
 
     /// Where the store stands.
     pub fn mark(&self) -> Mark {
-        Mark { frames: to_u32(self.stack.len()), keys: to_u32(self.keys.len()), text: to_u32(self.text.len()) }
+        Mark {
+            frames: to_u32(self.stack.len()),
+            keys: to_u32(self.keys.len()),
+            text: to_u32(self.text.len()),
+            kept: to_u32(self.kept.len()),
+        }
     }
 
     /// Takes everything back that was appended since `mark`.
@@ -155,6 +187,7 @@ impl Frames {
         self.stack.truncate(mark.frames as usize);
         self.keys.truncate(mark.keys as usize);
         self.text.truncate(mark.text as usize);
+        self.kept.truncate(mark.kept as usize);
     }
 
     /// Begins a walk: from here on, reads of older frames and of older keys are noted.
@@ -162,6 +195,7 @@ impl Frames {
         self.floor = to_u32(self.stack.len());
         self.key_floor = to_u32(self.keys.len());
         self.text_floor = to_u32(self.text.len());
+        self.kept_floor = Some(to_u32(self.kept.len()));
         self.touched.set(u32::MAX);
         self.dynamic.set(false);
     }
@@ -172,6 +206,7 @@ impl Frames {
         self.floor = 0;
         self.key_floor = 0;
         self.text_floor = 0;
+        self.kept_floor = None;
         let touched = self.touched.get();
         ((touched != u32::MAX).then_some(touched), self.dynamic.get())
     }
@@ -202,15 +237,21 @@ impl Frames {
 
     /// Whether a key is in the set. Notes for a walk when the answer depends on keys that are older than the walk.
     pub fn contains_key(&self, set: KeySet, key: &[u8]) -> bool {
+        self.finds_key(set, key, |_| true)
+    }
+
+    /// As [`contains_key`](Self::contains_key), where the outcome can only depend on the older keys that are `possible`.
+    pub fn finds_key(&self, set: KeySet, key: &[u8], possible: impl Fn(&[u8]) -> bool) -> bool {
         let hash = hash_bytes(key);
         let mut at = set;
         while !at.is_empty() {
             let node = self.keys[at.0 as usize];
+            let text = self.text.get(node.start as usize..node.end as usize).unwrap_or_default();
             // A key that was begun before the walk is as much its past as one that was finished.
-            if at.0 < self.key_floor || node.start < self.text_floor {
+            if (at.0 < self.key_floor || node.start < self.text_floor) && possible(text) {
                 self.dynamic.set(true);
             }
-            if node.hash == hash && self.text.get(node.start as usize..node.end as usize) == Some(key) {
+            if node.hash == hash && text == key {
                 return true;
             }
             at = node.rest;
@@ -234,6 +275,37 @@ impl Frames {
                 }
             }
             None
+        })
+    }
+
+    /// Appends a byte to the kept text.
+    pub fn keep(&mut self, byte: u8) {
+        self.kept.push(byte);
+    }
+
+    /// Where the kept text ends now.
+    pub fn kept_end(&self) -> u32 {
+        to_u32(self.kept.len())
+    }
+
+    /// The kept text from `start` to its end.
+    pub fn kept_from(&self, start: u32) -> &[u8] {
+        self.kept.get(start as usize..).unwrap_or_default()
+    }
+
+    /// The kept text from `start` to where the current walk began, or to its end outside of walks.
+    pub fn kept_before_walk(&self, start: u32) -> &[u8] {
+        let end = self.kept_floor.map_or(self.kept.len(), |floor| floor as usize);
+        self.kept.get(start as usize..end).unwrap_or_default()
+    }
+
+    /// The keys of a set, the last first.
+    pub fn keys(&self, set: KeySet) -> impl Iterator<Item = &[u8]> {
+        let mut at = set;
+        std::iter::from_fn(move || {
+            let node = self.keys.get(at.0 as usize)?;
+            at = node.rest;
+            self.text.get(node.start as usize..node.end as usize)
         })
     }
 

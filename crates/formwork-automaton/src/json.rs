@@ -3,8 +3,10 @@
 mod array;
 mod array_plan;
 mod cover;
+mod distinct;
 mod equality;
 mod escape;
+mod few;
 mod form;
 mod keys;
 mod literal;
@@ -37,6 +39,7 @@ use crate::symbol::Symbol;
 
 use array::{ArrayAtom, ArrayGroup, ArrayState};
 use escape::Escaping;
+use few::FewValue;
 use form::{Form, FormId};
 use liveness::Costs;
 use number::{NumberAtom, NumberTrack, Rules as NumberRules};
@@ -101,6 +104,9 @@ pub struct JsonAutomaton {
     number_rules: Memo<u32, std::sync::Arc<NumberRules>>,
     number_lives: Memo<u32, bool>,
     number_costs: Memo<u32, u32>,
+    few: Memo<(FormId, usize), Option<std::sync::Arc<[FewValue]>>>,
+    /// Whether some array's items are compared.
+    comparing: bool,
     array_groups: Interner<ArrayGroup>,
     array_atoms: Interner<ArrayAtom>,
     array_states: Interner<ArrayState>,
@@ -120,7 +126,7 @@ pub struct JsonAutomaton {
     positions: Positions,
     goals: Interner<Goal>,
     awaits: Interner<Await>,
-    pops: Memo<(u32, u32), Option<u32>>,
+    pops: Memo<(u32, u32, bool), Option<u32>>,
     tag_sets: Interner<TagSet>,
     situations: Interner<Situation>,
     undecided: std::sync::atomic::AtomicU64,
@@ -139,6 +145,7 @@ impl JsonAutomaton {
     }
 
     fn unchecked(schema: Schema, options: &SchemaOptions, spelling: Spelling) -> Self {
+        let comparing = schema.keywords().any(|keywords| keywords.array.unique);
         let escaping = Escaping::new(spelling.alphabet, options.escapes == Escapes::Any);
         Self {
             schema,
@@ -157,6 +164,8 @@ impl JsonAutomaton {
             number_rules: Memo::new(),
             number_lives: Memo::new(),
             number_costs: Memo::new(),
+            few: Memo::new(),
+            comparing,
             array_groups: Interner::new(),
             array_atoms: Interner::new(),
             array_states: Interner::new(),
@@ -256,7 +265,10 @@ impl Automaton for JsonAutomaton {
 
     fn step(&self, seq: &mut Frames, state: State, symbol: Symbol) -> Step {
         match symbol {
-            Symbol::Byte(byte) if self.alphabet.contains(byte) => self.step_byte(seq, state, byte),
+            Symbol::Byte(byte) if self.alphabet.contains(byte) => {
+                let step = self.step_byte(seq, state, byte);
+                self.watched(seq, step, byte)
+            }
             Symbol::Byte(_) | Symbol::Special(_) => Step::Dead,
         }
     }

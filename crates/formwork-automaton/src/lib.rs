@@ -15,7 +15,7 @@ mod symbol;
 pub use automaton::{Automaton, Key, LimitKind, State, Step, Witness};
 pub use char_class::CharClass;
 pub use error::CompileError;
-pub use frames::{Frame, FrameId, Frames, KeySet, Mark};
+pub use frames::{Frame, FrameId, Frames, KeySet, Mark, Watch};
 pub use json::{JsonAutomaton, Spelling};
 pub use lang::{Anchor, ByteSet, Lang, LangError, LangLimits, LangState, Langs, Literals};
 pub use regex::RegexAutomaton;

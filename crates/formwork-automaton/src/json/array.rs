@@ -1,11 +1,14 @@
 //! Arrays: alternatives with a prefix, a form for the rest, a window on the number of items, and items that are counted.
 
 use super::JsonAutomaton;
+use super::distinct::Seen;
 use super::form::FormId;
 use super::liveness::NEVER;
 use super::object::Member;
 use super::situation::{ArrayAlt, Await, Bit, Goal, Situation};
 use super::typed::least;
+use crate::automaton::State;
+use crate::frames::{Frames, KeySet};
 
 /// `prefixItems` and `items` of one subschema.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -41,6 +44,13 @@ pub(super) struct ArrayAtom {
     pub(super) repeats: bool,
     /// Which items are evaluated, where somebody asks.
     pub(super) cover: Option<u32>,
+}
+
+impl ArrayAtom {
+    /// Whether it matters which items are equal.
+    pub(super) fn compares(&self) -> bool {
+        self.unique || self.repeats
+    }
 }
 
 /// The union of two ascending lists.
@@ -157,14 +167,24 @@ impl JsonAutomaton {
             && self.read_item(atom, index, count, 0).is_some_and(|reading| !reading.ways.is_empty())
     }
 
-    /// The state in which only the alternatives are left that can take one more item after `count`; `None` where none can.
-    pub(super) fn array_with_room(&self, array: u32, count: u32) -> Option<u32> {
+    /// The state in which only the alternatives are left that can take one more item after those that a state counts; `None` where
+    /// none can.
+    pub(super) fn array_with_room(&self, seq: &Frames, array: u32, after: State) -> Option<u32> {
+        let count = after.c;
+        let seen = Seen::new(seq, KeySet::from_word(after.b));
+        self.array_with(array, |state, atom| {
+            self.has_room(atom, state.index, count) && self.can_complete(atom, state.index, count, seen, true)
+        })
+    }
+
+    /// The state in which only some alternatives are left; `None` where none of them keeps the array alive.
+    pub(super) fn array_with(&self, array: u32, is_left: impl Fn(&ArrayState, u32) -> bool) -> Option<u32> {
         let state = self.array_states.get(array);
-        let has_room = |&(_, atom): &(u16, u32)| self.has_room(atom, state.index, count);
-        if state.alts.iter().all(has_room) {
+        let is_left = |&(_, atom): &(u16, u32)| is_left(state, atom);
+        if state.alts.iter().all(is_left) {
             return Some(array);
         }
-        let alts: Box<[_]> = state.alts.iter().copied().filter(has_room).collect();
+        let alts: Box<[_]> = state.alts.iter().copied().filter(is_left).collect();
         let alive = alts.iter().any(|(tag, _)| *tag < state.active);
         alive.then(|| self.array_state(alts, state.index, state.position, state.active))
     }
@@ -179,7 +199,7 @@ impl JsonAutomaton {
     /// Whether an array of `count` items satisfies what is left of an atom.
     pub(super) fn may_end(&self, atom: u32, count: u32) -> bool {
         let atom = self.array_atoms.get(atom);
-        atom.min <= count && atom.contains.iter().all(|c| c.min == 0)
+        atom.min <= count && !atom.repeats && atom.contains.iter().all(|c| c.min == 0)
     }
 
     /// The next item of an array that has room: its goal, and what its end leads to.
@@ -222,6 +242,7 @@ impl JsonAutomaton {
             let goal = self.goals.intern(Goal::new(forms, active, position));
             let awaits = self.awaits.intern(Await::Array {
                 alts,
+                goal,
                 index: state.index.saturating_add(1),
                 position: state.position,
                 active: state.active,
@@ -281,6 +302,16 @@ impl JsonAutomaton {
             }
         }
         Some(Reading { tag, ways, base: atom, counted })
+    }
+
+    /// The atom that is left after an item that equals one before it.
+    pub(super) fn after_repeat(&self, atom: u32) -> Option<u32> {
+        let this = self.array_atoms.get(atom);
+        match (this.unique, this.repeats) {
+            (true, _) => None,
+            (false, true) => Some(self.array_atoms.intern(ArrayAtom { repeats: false, ..this.clone() })),
+            (false, false) => Some(atom),
+        }
     }
 
     /// The atom that is left after an item, given which of the counted forms it surely satisfies, and perhaps; `None` where one is

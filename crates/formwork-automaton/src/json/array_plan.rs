@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashSet;
 
 use super::JsonAutomaton;
+use super::distinct::Seen;
 use super::form::FormId;
 use super::liveness::NEVER;
 
@@ -25,6 +26,7 @@ struct Search<'a> {
     steps: u32,
     /// One more item has to come.
     more: bool,
+    seen: Seen<'a>,
     failed: FxHashSet<(u32, u32, u32)>,
 }
 
@@ -38,31 +40,33 @@ impl JsonAutomaton {
         count: u32,
         known: &dyn Fn(FormId) -> u32,
     ) -> Option<ArrayPlan> {
-        self.array_plan_of(atom, index, count, false, known)
+        self.array_plan_of(atom, index, count, false, Seen::NOTHING, known)
     }
 
-    /// As [`array_plan`](Self::array_plan), with one more item at least.
-    pub(super) fn array_plan_on(&self, atom: u32, index: u32, count: u32) -> Option<ArrayPlan> {
-        self.array_plan_of(atom, index, count, true, &|form| self.cost(form))
-    }
-
-    fn array_plan_of(
+    /// As [`array_plan`](Self::array_plan), after the items `seen`; with `more`, of one item at least.
+    pub(super) fn array_plan_of(
         &self,
         atom: u32,
         index: u32,
         count: u32,
         more: bool,
+        seen: Seen<'_>,
         known: &dyn Fn(FormId) -> u32,
     ) -> Option<ArrayPlan> {
-        let mut search = Search { known, steps: 0, more, failed: FxHashSet::default() };
+        if self.array_atoms.get(atom).repeats {
+            return self.repeating_plan(atom, index, count, seen, known);
+        }
+        let mut search = Search { known, steps: 0, more, seen, failed: FxHashSet::default() };
         let mut items = Vec::new();
         let found = self.place_items(&mut search, atom, index, count, &mut items);
         if search.steps > MAX_STEPS {
             self.undecided.fetch_add(1, Ordering::Relaxed);
         }
-        if !found {
-            return None;
-        }
+        if found { self.priced(items, known) } else { None }
+    }
+
+    /// The plan of these items; `None` where one of them has no value.
+    pub(super) fn priced(&self, items: Vec<(FormId, u32)>, known: &dyn Fn(FormId) -> u32) -> Option<ArrayPlan> {
         let cost = items.iter().fold(0_u32, |sum, (form, times)| match (sum, known(*form)) {
             (NEVER, _) | (_, NEVER) => NEVER,
             (sum, one) => one.saturating_add(1).saturating_mul(*times).saturating_add(sum).min(NEVER - 1),
@@ -82,10 +86,16 @@ impl JsonAutomaton {
         let start = items.len();
         loop {
             search.steps += 1;
-            if self.may_end(atom, count) && !(search.more && items.is_empty()) {
-                return true;
-            }
             let this = self.array_atoms.get(atom);
+            if self.may_end(atom, count) && !(search.more && items.is_empty()) {
+                let differ = !this.unique
+                    || (items.len() < 2 && items.first().is_none_or(|(_, times)| *times < 2) && search.seen.is_empty())
+                    || self.can_differ(items, count, search.seen, Some(search.known));
+                if !differ {
+                    items.truncate(start);
+                }
+                return differ;
+            }
             if search.steps > MAX_STEPS || this.max.is_some_and(|max| count >= max) {
                 items.truncate(start);
                 return false;
@@ -118,7 +128,8 @@ impl JsonAutomaton {
                 continue;
             }
             let left = this.min.saturating_sub(count);
-            if !search.failed.insert((atom, index.min(self.prefix_len(atom)), left)) {
+            // Where items must differ, what came before matters too.
+            if !this.unique && !search.failed.insert((atom, index.min(self.prefix_len(atom)), left)) {
                 items.truncate(start);
                 return false;
             }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use formwork_grammar::Decimal;
 use serde_json::Value;
 
-/// A text that equal values share and others don't: numbers by value (1 = 1.0 = 1e0), members by sorted keys.
+/// A JSON text that equal values share and others don't: numbers by value (1 = 1.0 = 1e0), members by sorted keys.
 pub(super) fn canonical(value: &Value) -> String {
     let mut out = String::new();
     write_value(value, &mut out);
@@ -15,14 +15,16 @@ pub(super) fn canonical(value: &Value) -> String {
 fn write_value(value: &Value, out: &mut String) {
     match value {
         Value::Number(number) => match Decimal::from_json(number) {
-            Some(decimal) => write_decimal(&decimal, out),
+            Some(decimal) => out.push_str(&decimal_text(&decimal)),
             None => out.push_str(&number.to_string()),
         },
         Value::Array(items) => {
             out.push('[');
-            for item in items {
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
                 write_value(item, out);
-                out.push(',');
             }
             out.push(']');
         }
@@ -30,11 +32,13 @@ fn write_value(value: &Value, out: &mut String) {
             let mut members: Vec<_> = members.iter().collect();
             members.sort_unstable_by_key(|(key, _)| *key);
             out.push('{');
-            for (key, value) in members {
+            for (index, (key, value)) in members.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
                 write_value(&Value::from(key.as_str()), out);
                 out.push(':');
                 write_value(value, out);
-                out.push(',');
             }
             out.push('}');
         }
@@ -45,16 +49,22 @@ fn write_value(value: &Value, out: &mut String) {
     }
 }
 
-fn write_decimal(decimal: &Decimal, out: &mut String) {
+/// A number's own text: all its digits, and an exponent.
+pub(super) fn decimal_text(decimal: &Decimal) -> String {
     if decimal.is_zero() {
-        out.push('0');
-        return;
+        return "0".to_owned();
     }
+    let mut out = String::new();
     if decimal.is_negative() {
         out.push('-');
     }
     out.extend(decimal.digits().iter().map(|d| char::from(b'0' + d)));
-    let _ = write!(out, "e{}", decimal.point());
+    let last = decimal.point().saturating_sub(i64::try_from(decimal.digits().len()).unwrap_or(i64::MAX));
+    if last != 0 {
+        // Writing to a string can't fail.
+        let _ = write!(out, "e{last}");
+    }
+    out
 }
 
 #[cfg(test)]

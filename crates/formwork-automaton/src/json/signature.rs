@@ -3,12 +3,14 @@
 use formwork_grammar::Whitespace;
 
 use super::JsonAutomaton;
+use super::distinct::may_become;
+use super::few::cap_of;
 use super::object::OFF;
 use super::situation::{Await, Situation, StringAlt};
 use super::step::enclosing;
 use crate::automaton::{Key, State};
 use crate::char_class::CharClass;
-use crate::frames::Frames;
+use crate::frames::{Frame, Frames, KeySet};
 use crate::lang::LangState;
 
 impl JsonAutomaton {
@@ -40,9 +42,15 @@ impl JsonAutomaton {
             }
             Situation::ArrayOpen { array } | Situation::ArrayNext { array } | Situation::ArrayComma { array } => {
                 key.push(state.a);
-                let atoms = self.array_states.get(*array).alts.iter().map(|(_, atom)| *atom);
-                self.push_items(atoms, state.c, &mut key);
+                let this = self.array_states.get(*array);
+                self.push_items(this.alts.iter().map(|(_, atom)| *atom), state.c, &mut key);
+                if self.compares(this) {
+                    self.push_size(state.c, KeySet::from_word(state.b), &mut key);
+                }
             }
+        }
+        if self.comparing && !state.frame.is_none() {
+            key.push(seq.peek(state.frame).watch as u32);
         }
         if matches!(situation, Situation::Colon { .. }) {
             key.push(u32::from(state.c == OFF));
@@ -66,12 +74,25 @@ impl JsonAutomaton {
                 // The item that is being read counts: a horizon of one byte reaches just beyond its end.
                 self.push_items(alts.iter().map(|alt| alt.base), frame.count.saturating_add(1), &mut key);
             }
+            if frame.text != Frame::UNKEPT {
+                self.push_size(frame.count, frame.keys, &mut key);
+                // An item that can't become one of those before it is not held against them.
+                let text = seq.kept_from(frame.text);
+                key.push(u32::from(seq.keys(frame.keys).any(|old| may_become(text, old))));
+            }
             in_key = false;
             at = frame.parent;
         }
         // The outermost frame has nothing below it, and that is seen too.
         key.push(u32::from(at.is_none()));
         key
+    }
+
+    /// How many items there are to compare, as far as a token can feel it: whether there are any, how many values are looked at for that
+    /// many, and when that changes.
+    fn push_size(&self, count: u32, items: KeySet, key: &mut Key) {
+        let cap = u32::try_from(cap_of(count)).unwrap_or(u32::MAX);
+        key.extend([u32::from(items.is_empty()), cap, cap.saturating_sub(count).min(self.horizon.saturating_add(4))]);
     }
 
     /// A string's window as far as a token can feel it. A universal language needs no more than the nearest bounds; others may
@@ -126,3 +147,5 @@ impl JsonAutomaton {
         }
     }
 }
+
+

@@ -55,11 +55,11 @@ pub(super) enum Situation {
     Key { object: u32 },
     /// After a key. a: blanks read; c: keys used, this one too where it must be remembered.
     Colon { goal: u32, member: u32 },
-    /// After `[`. a: blanks read.
+    /// After `[`. a: blanks read; b: no items yet.
     ArrayOpen { array: u32 },
-    /// After an item. a: blanks read; c: items so far.
+    /// After an item. a: blanks read; b: the items so far, where somebody compares them; c: their number.
     ArrayNext { array: u32 },
-    /// After `,` in an array. a: blanks read; c: items so far.
+    /// After `,` in an array. a: blanks read; b: the items so far, where somebody compares them; c: their number.
     ArrayComma { array: u32 },
 }
 
@@ -77,8 +77,8 @@ pub(super) struct StringAlt {
 pub(super) enum Await {
     /// A member's value.
     Object { alts: Box<[ObjectAlt]>, machine: u32, next: u32, used: Box<[u32]>, count: u32, active: u16 },
-    /// An item.
-    Array { alts: Box<[ArrayAlt]>, index: u32, position: u32, active: u16 },
+    /// An item, of which the goal is asked.
+    Array { alts: Box<[ArrayAlt]>, goal: u32, index: u32, position: u32, active: u16 },
 }
 
 /// An object's alternative while a member's value is read.
@@ -133,9 +133,9 @@ impl JsonAutomaton {
     }
 
     /// The situation after a member or an item has ended with these tags; `None` where no alternative is left, which takes a
-    /// limit that was met.
-    pub(super) fn pop(&self, awaits: u32, tags: u32) -> Option<u32> {
-        self.pops.get_or((awaits, tags), || {
+    /// limit that was met. `repeated`: the item equals one before it.
+    pub(super) fn pop(&self, awaits: u32, tags: u32, repeated: bool) -> Option<u32> {
+        self.pops.get_or((awaits, tags, repeated), || {
             let tags = self.tag_sets.get(tags);
             let has = |tag: u16| tags.binary_search(&tag).is_ok();
             let (situation, alive) = match self.awaits.get(awaits) {
@@ -152,7 +152,7 @@ impl JsonAutomaton {
                     let object = self.object_state(kept, *machine, *next, used.clone(), *count, *active);
                     (Situation::ObjectNext { object }, alive)
                 }
-                Await::Array { alts, index, position, active } => {
+                Await::Array { alts, index, position, active, .. } => {
                     let kept: Box<[(u16, u32)]> = alts
                         .iter()
                         .filter(|alt| alt.ways.iter().any(|(form, _)| has(*form)))
@@ -160,7 +160,8 @@ impl JsonAutomaton {
                             let bit = |index: u32| alt.bits.iter().find(|bit| bit.index == index);
                             let surely = |index: u32| bit(index).is_some_and(|bit| has(bit.yes));
                             let perhaps = |index: u32| bit(index).is_some_and(|bit| !has(bit.no));
-                            Some((alt.tag, self.after_item(alt.base, &surely, &perhaps)?))
+                            let base = if repeated { self.after_repeat(alt.base)? } else { alt.base };
+                            Some((alt.tag, self.after_item(base, &surely, &perhaps)?))
                         })
                         .collect();
                     let alive = kept.iter().any(|(tag, _)| tag < active);

@@ -9,7 +9,7 @@ use super::situation::{Goal, Situation};
 use super::space::{self, Blank, Gap};
 use super::string::{StringStep, chars_after, word_after};
 use crate::automaton::{LimitKind, State, Step};
-use crate::frames::{Frame, FrameId, Frames, KeySet};
+use crate::frames::{Frame, FrameId, Frames, KeySet, Watch};
 use crate::lang::LangState;
 use formwork_grammar::Whitespace;
 
@@ -25,12 +25,13 @@ impl JsonAutomaton {
             Situation::String { tag, min, max } => match self.step_string(state, byte, *min, *max) {
                 StringStep::Dead => Step::Dead,
                 StringStep::To(next) => Step::To(next),
-                StringStep::Closed => self.close(seq, state.frame, self.tags([*tag])),
+                StringStep::Closed => self.close(seq, state.frame, self.tags([*tag]), Some(byte)),
             },
             Situation::Strings { alts, active } => {
                 let (read, left) = self.step_strings(alts, state, byte);
                 if read == Read::Close {
-                    return self.close(seq, state.frame, self.answer(left.iter().map(|alt| alt.tag), *active));
+                    let tags = self.answer(left.iter().map(|alt| alt.tag), *active);
+                    return self.close(seq, state.frame, tags, Some(byte));
                 }
                 to(self.string_state(&left, *active, state, chars_after(read, state.a), word_after(read)))
             }
@@ -57,7 +58,7 @@ impl JsonAutomaton {
                     return Step::Dead;
                 }
                 if usize::from(*at) + 1 == text.len() {
-                    return self.close(seq, state.frame, Some(*tags));
+                    return self.close(seq, state.frame, Some(*tags), Some(byte));
                 }
                 let next = Situation::Literal { literal: *literal, at: at + 1, tags: *tags };
                 Step::To(State { id: self.situations.intern(next), ..state })
@@ -76,6 +77,8 @@ impl JsonAutomaton {
                         count: 0,
                         depth,
                         keys: KeySet::from_word(state.c),
+                        text: Frame::UNKEPT,
+                        watch: watch(seq, state.frame),
                     };
                     let frame = seq.push(frame);
                     Step::To(self.state(Situation::Value { goal: *goal, gap: Gap::Colon }, frame))
@@ -94,7 +97,7 @@ impl JsonAutomaton {
     }
 
     /// The first byte of a value; `needed` says whether one must come.
-    fn open_value(&self, seq: &mut Frames, state: State, goal: u32, byte: u8, needed: bool) -> Step {
+    pub(super) fn open_value(&self, seq: &mut Frames, state: State, goal: u32, byte: u8, needed: bool) -> Step {
         match byte {
             b'"' => to(self.start_string(state, goal)),
             b'-' | b'0'..=b'9' => {
@@ -109,7 +112,9 @@ impl JsonAutomaton {
                     // Beyond the limit, only what the shortest completion needs is opened.
                     return Step::Limit(LimitKind::Depth);
                 }
-                Step::To(State { id, a: 0, b: 0, c: if byte == b'{' { KeySet::EMPTY.to_word() } else { 0 }, ..state })
+                let none = KeySet::EMPTY.to_word();
+                let (b, c) = if byte == b'{' { (0, none) } else { (none, 0) };
+                Step::To(State { id, a: 0, b, c, ..state })
             }
             _ => {
                 let Some(literal) = Literal::starting(byte) else { return Step::Dead };
@@ -146,7 +151,7 @@ impl JsonAutomaton {
         };
         let indent = matches!(self.options.whitespace, Whitespace::Indent(_));
         if byte == b'}' && matches!(situation, Situation::ObjectOpen { .. }) && (!indent || state.a == 0) {
-            return self.close(seq, state.frame, self.object_tags(object));
+            return self.close(seq, state.frame, self.object_tags(object), Some(byte));
         }
         if byte == b',' && matches!(situation, Situation::ObjectNext { .. }) && (!indent || state.a == 0) {
             let next = Situation::ObjectComma { object };
@@ -168,7 +173,7 @@ impl JsonAutomaton {
                 if leads_on { Step::To(State { a, ..state }) } else { Step::Dead }
             }
             (Blank::Ends, Situation::ObjectNext { .. }) if byte == b'}' => {
-                self.close(seq, state.frame, self.object_tags(object))
+                self.close(seq, state.frame, self.object_tags(object), Some(byte))
             }
             (Blank::Ends, Situation::ObjectOpen { .. } | Situation::ObjectComma { .. }) if byte == b'"' => {
                 if !self.any_key(object) {
@@ -181,6 +186,8 @@ impl JsonAutomaton {
                     count: seq.text_end(),
                     depth,
                     keys: KeySet::from_word(state.c),
+                    text: Frame::UNKEPT,
+                    watch: watch(seq, state.frame),
                 };
                 let frame = seq.push(frame);
                 let others = self.other_keys(object).map_or(OFF, LangState::id);
@@ -288,10 +295,10 @@ impl JsonAutomaton {
         let count = state.c;
         let indent = matches!(self.options.whitespace, Whitespace::Indent(_));
         if byte == b']' && matches!(situation, Situation::ArrayOpen { .. }) && (!indent || state.a == 0) {
-            return self.close(seq, state.frame, self.array_tags(array, count));
+            return self.close(seq, state.frame, self.array_tags(array, count), Some(byte));
         }
         if byte == b',' && matches!(situation, Situation::ArrayNext { .. }) && (!indent || state.a == 0) {
-            return match self.array_with_room(array, count) {
+            return match self.array_with_room(seq, array, state) {
                 None => Step::Dead,
                 Some(array) => {
                     let id = self.situations.intern(Situation::ArrayComma { array });
@@ -303,22 +310,21 @@ impl JsonAutomaton {
             (Blank::Read(a), _) => {
                 let leads_on = !indent
                     || match situation {
-                        Situation::ArrayOpen { .. } => self.array_with_room(array, count).is_some(),
+                        Situation::ArrayOpen { .. } => self.array_with_room(seq, array, state).is_some(),
                         Situation::ArrayNext { .. } => self.array_tags(array, count).is_some(),
                         _ => true,
                     };
                 if leads_on { Step::To(State { a, ..state }) } else { Step::Dead }
             }
             (Blank::Ends, Situation::ArrayNext { .. }) if byte == b']' => {
-                self.close(seq, state.frame, self.array_tags(array, count))
+                self.close(seq, state.frame, self.array_tags(array, count), Some(byte))
             }
             (Blank::Ends, Situation::ArrayOpen { .. } | Situation::ArrayComma { .. }) => {
                 let needed =
                     !matches!(situation, Situation::ArrayOpen { .. }) || self.array_tags(array, count).is_none();
-                let Some(array) = self.array_with_room(array, count) else { return Step::Dead };
+                let Some(array) = self.array_with_room(seq, array, state) else { return Step::Dead };
                 let Some(member) = self.array_member(array, count) else { return Step::Dead };
-                let depth = enclosing(seq, state.frame);
-                let frame = Frame { parent: state.frame, state: member.awaits, count, depth, keys: KeySet::EMPTY };
+                let frame = self.item_frame(seq, state, array, member);
                 let frame = seq.push(frame);
                 self.open_value(seq, State { id: 0, a: 0, b: 0, c: 0, frame }, member.goal, byte, needed)
             }
@@ -328,30 +334,38 @@ impl JsonAutomaton {
 
     /// The end of a value before a byte that is not part of it.
     fn close_before(&self, seq: &mut Frames, frame: FrameId, tags: Option<u32>, byte: u8) -> Step {
-        match self.close(seq, frame, tags) {
+        match self.close(seq, frame, tags, None) {
             Step::To(next) => self.step_byte(seq, next, byte),
             step => step,
         }
     }
 
-    /// The end of a value, with the tags that accept it.
-    pub(super) fn close(&self, seq: &mut Frames, frame: FrameId, tags: Option<u32>) -> Step {
+    /// The end of a value, with the tags that accept it; `last` is the byte that ends it, where that is part of it.
+    pub(super) fn close(&self, seq: &mut Frames, frame: FrameId, tags: Option<u32>, last: Option<u8>) -> Step {
         let Some(tags) = tags else { return Step::Dead };
         if frame.is_none() {
             return Step::To(self.state(Situation::Done, FrameId::NONE));
         }
         let frame = seq.frame(frame);
-        let Some(id) = self.pop(frame.state, tags) else { return Step::Dead };
-        let c = match self.situations.get(id) {
-            Situation::ArrayNext { .. } => frame.count.saturating_add(1),
-            _ => frame.keys.to_word(),
+        if frame.text != Frame::UNKEPT {
+            return self.close_item(seq, frame, tags, last);
+        }
+        let Some(id) = self.pop(frame.state, tags, false) else { return Step::Dead };
+        let (b, c) = match self.situations.get(id) {
+            Situation::ArrayNext { .. } => (KeySet::EMPTY.to_word(), frame.count.saturating_add(1)),
+            _ => (0, frame.keys.to_word()),
         };
-        Step::To(State { id, a: 0, b: 0, c, frame: frame.parent })
+        Step::To(State { id, a: 0, b, c, frame: frame.parent })
     }
 }
 
 fn to(state: Option<State>) -> Step {
     state.map_or(Step::Dead, Step::To)
+}
+
+/// What the frames up to this one ask of the bytes on top of them.
+fn watch(seq: &Frames, frame: FrameId) -> Watch {
+    if frame.is_none() { Watch::Nothing } else { seq.peek(frame).watch }
 }
 
 /// Frames below a frame and itself: the containers that enclose what stands on it.

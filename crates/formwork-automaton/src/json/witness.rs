@@ -1,10 +1,12 @@
 //! Witnesses: a shortest text that completes a configuration, level by level from the top frame outwards.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::atomic::Ordering;
 
 use super::JsonAutomaton;
 use super::array_plan::ArrayPlan;
+use super::distinct::Seen;
 use super::form::FormId;
 use super::keys::KeyRef;
 use super::liveness::{Cheapest, NEVER};
@@ -12,8 +14,9 @@ use super::object::{Member, OFF};
 use super::object_plan::{Place, Plan};
 use super::situation::{Await, Situation, StringAlt};
 use super::space::{Gap, blanks};
+use super::step::enclosing;
 use crate::automaton::{State, Step};
-use crate::frames::{Frame, FrameId, Frames, KeySet};
+use crate::frames::{Frame, FrameId, Frames, KeySet, Watch};
 use crate::lang::LangState;
 
 /// Text to write, last first: values may nest as deep as the schema says, so they wait on a list and not on the call stack.
@@ -24,6 +27,8 @@ enum Task {
 
 /// How many known keys are looked at for the cheapest one.
 const KEYS_TRIED: usize = 64;
+/// How many beginnings of items are looked at for one that differs from others.
+const TEXTS_LOOKED_AT: usize = 1 << 12;
 /// How many beginnings of keys are looked at for one that is new.
 const KEYS_LOOKED_AT: usize = 10_000;
 
@@ -49,8 +54,107 @@ impl JsonAutomaton {
         out
     }
 
-    /// Completes the innermost item that is counted, or, where there is none, everything; then `None`.
+    /// Completes the innermost item that is counted or compared, or, where there is none, everything; then `None`.
     fn complete_counted(&self, seq: &Frames, state: State, out: &mut Vec<u8>) -> Option<(Frames, State)> {
+        let (rest, whole) = self.rest_of(seq, state);
+        if whole {
+            out.extend(rest);
+            return None;
+        }
+        let (rest, seq, state) = self.closing(seq, state, rest).or_else(|| {
+            self.undecided.fetch_add(1, Ordering::Relaxed);
+            None
+        })?;
+        out.extend(rest);
+        Some((seq, state))
+    }
+
+    /// A text that completes the innermost item that is counted or compared.
+    pub(super) fn rest_of_item(&self, seq: &Frames, state: State) -> Vec<u8> {
+        self.rest_of(seq, state).0
+    }
+
+    /// A text that completes the innermost item that is counted or compared, with the configuration after it: one that differs from the
+    /// items before it, where it has to.
+    pub(super) fn finish_item(&self, seq: &Frames, state: State) -> Option<(Vec<u8>, Frames, State)> {
+        let rest = self.rest_of_item(seq, state);
+        self.closing(seq, state, rest)
+    }
+
+    /// As [`finish_item`](Self::finish_item), with a text that may do.
+    fn closing(&self, seq: &Frames, state: State, rest: Vec<u8>) -> Option<(Vec<u8>, Frames, State)> {
+        if let Some((seq, state)) = self.after_rest(seq, state, &rest) {
+            return Some((rest, seq, state));
+        }
+        // The cheapest value won't do: one of those that are left, or another one near.
+        let key = matches!(self.situations.get(state.id), Situation::Key { .. });
+        let mut at = if key { seq.peek(state.frame).parent } else { state.frame };
+        while !at.is_none() {
+            let frame = seq.peek(at);
+            if frame.text != Frame::UNKEPT {
+                let rests = self.rests_of_left(seq, at).into_iter();
+                let closed = rests.filter_map(|rest| self.after_rest(seq, state, &rest).map(|(s, at)| (rest, s, at)));
+                if let Some(found) = closed.min_by_key(|(rest, ..)| rest.len()) {
+                    return Some(found);
+                }
+                break;
+            }
+            at = frame.parent;
+        }
+        let mut open = VecDeque::from([(seq.clone(), state, Vec::new())]);
+        let mut looked_at = 0;
+        while let Some((seq, state, begun)) = open.pop_front() {
+            for byte in 0..=u8::MAX {
+                let mut seq = seq.clone();
+                let step = self.step_byte(&mut seq, state, byte);
+                let Step::To(next) = self.watched(&mut seq, step, byte) else { continue };
+                // Only what stands inside the item.
+                if next.frame.is_none() || enclosing(&seq, next.frame) < enclosing(&seq, at) {
+                    continue;
+                }
+                looked_at += 1;
+                if looked_at > TEXTS_LOOKED_AT {
+                    return None;
+                }
+                let mut text = begun.clone();
+                text.push(byte);
+                let rest = self.rest_of_item(&seq, next);
+                if let Some((seq, state)) = self.after_rest(&seq, next, &rest) {
+                    text.extend(rest);
+                    return Some((text, seq, state));
+                }
+                open.push_back((seq, next, text));
+            }
+        }
+        None
+    }
+
+    /// The configuration after a text that completes an item.
+    fn after_rest(&self, seq: &Frames, state: State, rest: &[u8]) -> Option<(Frames, State)> {
+        let mut seq = seq.clone();
+        let mut at = state;
+        for &byte in rest {
+            let step = self.step_byte(&mut seq, at, byte);
+            let Step::To(next) = self.watched(&mut seq, step, byte) else { return None };
+            at = next;
+        }
+        // A number ends with the byte after it.
+        let number = match self.situations.get(at.id) {
+            Situation::Number { alts, active } => Some(self.answer(self.number_tags(alts), *active)),
+            Situation::LongNumber { alts, active } => Some(self.answer(self.long_tags(&seq, alts, at), *active)),
+            _ => None,
+        };
+        if let Some(tags) = number {
+            let Step::To(next) = self.close(&mut seq, at.frame, tags, None) else { return None };
+            at = next;
+        }
+        Some((seq, at))
+    }
+
+    /// A text that completes the innermost item that is counted or compared, or, where there is none, everything; and whether it is
+    /// everything.
+    fn rest_of(&self, seq: &Frames, state: State) -> (Vec<u8>, bool) {
+        let mut out = Vec::new();
         let mut chain = Vec::new();
         let situation = self.situations.get(state.id);
         let key_frame = matches!(situation, Situation::Key { .. }).then_some(state.frame);
@@ -67,36 +171,21 @@ impl JsonAutomaton {
             outside.push(self.member_costs(frame.state, frame.count.saturating_add(1), &outer));
         }
         let is_counted = |awaits: u32| match self.awaits.get(awaits) {
-            Await::Array { alts, .. } => alts.iter().any(|alt| !alt.bits.is_empty()),
+            Await::Array { alts, .. } => {
+                alts.iter().any(|alt| !alt.bits.is_empty() || self.array_atoms.get(alt.base).compares())
+            }
             Await::Object { .. } => false,
         };
         let stop = chain.iter().position(|frame| is_counted(frame.state));
         let depth = u32::try_from(chain.len()).unwrap_or(u32::MAX);
-        let begin = out.len();
-        let mut tag = self.complete_top(seq, state, key_frame, depth, outside.last().map_or(&[], Vec::as_slice), out);
+        let top = outside.last().map_or(&[][..], Vec::as_slice);
+        let mut tag = self.complete_top(seq, state, key_frame, depth, top, &mut out);
         for (level, frame) in chain.iter().enumerate().take(stop.unwrap_or(usize::MAX)) {
             let outer = outside.get(chain.len() - 1 - level).map_or(&[][..], Vec::as_slice);
             let depth = frame.depth;
-            tag = self.after_member(seq, frame, tag, depth, outer, out);
+            tag = self.after_member(seq, frame, tag, depth, outer, &mut out);
         }
-        stop?;
-        let mut seq = seq.clone();
-        let mut at = state;
-        for &byte in &out[begin..] {
-            let Step::To(next) = self.step_byte(&mut seq, at, byte) else { return None };
-            at = next;
-        }
-        // A number ends with the byte after it.
-        let number = match self.situations.get(at.id) {
-            Situation::Number { alts, active } => Some(self.answer(self.number_tags(alts), *active)),
-            Situation::LongNumber { alts, active } => Some(self.answer(self.long_tags(&seq, alts, at), *active)),
-            _ => None,
-        };
-        if let Some(tags) = number {
-            let Step::To(next) = self.close(&mut seq, at.frame, tags) else { return None };
-            at = next;
-        }
-        Some((seq, at))
+        (out, stop.is_none())
     }
 
     /// The cost of the rest after a member, by the tag of the form that the member's value satisfies.
@@ -277,7 +366,8 @@ impl JsonAutomaton {
             }
             Some(Cheapest::Array(atom)) => {
                 out.push(b'[');
-                let plan = self.array_plan(atom, 0, 0, &|form| self.cost(form)).unwrap_or_default();
+                let plan = self.array_plan(atom, 0, 0, &|form| self.cost(form));
+                let plan = plan.and_then(|plan| self.distinct_plan(atom, plan, 0, Seen::NOTHING)).unwrap_or_default();
                 if plan.items.is_empty() {
                     out.push(b']');
                     return Vec::new();
@@ -373,7 +463,7 @@ impl JsonAutomaton {
                 self.complete_member(seq, Member { goal: *goal, awaits: *member }, keys, depth, outer, out)
             }
             Situation::ArrayOpen { array } | Situation::ArrayNext { array } | Situation::ArrayComma { array } => {
-                self.complete_array(state, *array, depth, outer, out)
+                self.complete_array(seq, state, *array, depth, outer, out)
             }
         }
     }
@@ -403,7 +493,8 @@ impl JsonAutomaton {
         self.blanks(Gap::Colon, depth, out);
         let inner = self.member_costs(member.awaits, 1, outer);
         let form = self.write_goal(member.goal, depth + 1, &inner, out);
-        let frame = Frame { parent: FrameId::NONE, state: member.awaits, count: 0, depth, keys };
+        let (text, watch) = (Frame::UNKEPT, Watch::Nothing);
+        let frame = Frame { parent: FrameId::NONE, state: member.awaits, count: 0, depth, keys, text, watch };
         self.after_member(seq, &frame, form, depth, outer, out)
     }
 
@@ -561,7 +652,21 @@ impl JsonAutomaton {
         None
     }
 
-    fn complete_array(&self, state: State, array: u32, depth: u32, outer: &[u32], out: &mut Vec<u8>) -> u16 {
+    /// The plan, with values that differ where they have to.
+    fn distinct_plan(&self, atom: u32, plan: ArrayPlan, count: u32, seen: Seen<'_>) -> Option<ArrayPlan> {
+        let compared = self.array_atoms.get(atom).unique && !plan.items.is_empty();
+        if compared { self.with_distinct(plan, count, seen) } else { Some(plan) }
+    }
+
+    fn complete_array(
+        &self,
+        seq: &Frames,
+        state: State,
+        array: u32,
+        depth: u32,
+        outer: &[u32],
+        out: &mut Vec<u8>,
+    ) -> u16 {
         let situation = self.situations.get(state.id);
         let comma_read = matches!(situation, Situation::ArrayComma { .. });
         let opened = matches!(situation, Situation::ArrayOpen { .. });
@@ -571,13 +676,11 @@ impl JsonAutomaton {
         // A comma, or an indent's line break after the bracket, has promised an item; one before the closing bracket has promised
         // that.
         let promised = comma_read || (opened && indent && state.a > 0);
+        let seen = Seen::new(seq, KeySet::from_word(state.b));
         let plans = this.alts.iter().filter_map(|&(tag, atom)| {
             let outer = outer.get(usize::from(tag)).copied().filter(|cost| *cost != NEVER)?;
-            let plan = if promised {
-                self.array_plan_on(atom, this.index, count)?
-            } else {
-                self.array_plan(atom, this.index, count, &|form| self.cost(form))?
-            };
+            let plan = self.array_plan_of(atom, this.index, count, promised, seen, &|form| self.cost(form))?;
+            let plan = self.distinct_plan(atom, plan, count, seen)?;
             Some((add(plan.cost, outer), tag, plan))
         });
         let plans: Vec<(u32, u16, ArrayPlan)> = plans.collect();

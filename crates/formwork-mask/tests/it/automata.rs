@@ -1,7 +1,7 @@
 //! Automata written by hand: each shows one thing that masks have to get right.
 
 use formwork_automaton::{
-    Automaton, CharClass, Frame, FrameId, Frames, Key, KeySet, LimitKind, State, Step, Symbol, TokenId, Witness,
+    Automaton, CharClass, Frame, FrameId, Frames, Key, KeySet, LimitKind, State, Step, Symbol, TokenId, Watch, Witness,
 };
 
 /// Clip of counters in signatures: no vocabulary here has a longer token.
@@ -71,7 +71,7 @@ impl Brackets {
         if depth >= self.depth {
             return Step::Limit(LimitKind::Depth);
         }
-        let frame = seq.push(Frame { parent, state: kind, count: 0, depth, keys: KeySet::EMPTY });
+        let frame = seq.push(Frame { parent, state: kind, count: 0, depth, keys: KeySet::EMPTY, text: Frame::UNKEPT, watch: Watch::Nothing });
         Step::To(state(kind, 0, frame))
     }
 }
@@ -205,7 +205,7 @@ impl Keys {
 
 impl Automaton for Keys {
     fn start(&self, seq: &mut Frames) -> State {
-        let frame = seq.push(Frame { parent: FrameId::NONE, state: 0, count: 0, depth: 0, keys: KeySet::EMPTY });
+        let frame = seq.push(Frame { parent: FrameId::NONE, state: 0, count: 0, depth: 0, keys: KeySet::EMPTY, text: Frame::UNKEPT, watch: Watch::Nothing });
         state(0, 0, frame)
     }
 

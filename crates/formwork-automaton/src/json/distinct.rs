@@ -1,0 +1,496 @@
+//! Items that must differ from each other, or must not: which values are left for an item, and for those after it.
+//!
+//! A frame for an item keeps the item's text and the canonical texts of the items before it. Where so few values are left that they
+//! matter, every byte of an item is held against them: an item stays alive while some value that is left begins so, which the
+//! automaton of that one value tells, whatever its spelling.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value;
+
+use super::JsonAutomaton;
+use super::array::{ArrayAtom, ArrayState};
+use super::array_plan::ArrayPlan;
+use super::equality::canonical;
+use super::few::{FewValue, cap_of};
+use super::form::{Form, FormId};
+use super::liveness::NEVER;
+use super::object::Member;
+use super::situation::{ArrayAlt, Await, Goal, Situation};
+use super::step::enclosing;
+use crate::automaton::{State, Step};
+use crate::frames::{Frame, FrameId, Frames, KeySet, Watch};
+
+/// The items of an array so far, by their canonical texts, and perhaps one more.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a> {
+    seq: Option<(&'a Frames, KeySet)>,
+    more: Option<&'a str>,
+}
+
+impl<'a> Seen<'a> {
+    pub(super) const NOTHING: Self = Self { seq: None, more: None };
+
+    pub(super) fn new(seq: &'a Frames, items: KeySet) -> Self {
+        Self { seq: (!items.is_empty()).then_some((seq, items)), more: None }
+    }
+
+    fn and(self, item: &'a str) -> Self {
+        Self { more: Some(item), ..self }
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.seq.is_none() && self.more.is_none()
+    }
+
+    fn contains(self, item: &str) -> bool {
+        self.more == Some(item) || self.seq.is_some_and(|(seq, items)| seq.contains_key(items, item.as_bytes()))
+    }
+
+    /// The items as values, each once.
+    fn values(self) -> Vec<Value> {
+        // What is read here is every walk's past.
+        let old = self.seq.into_iter().flat_map(|(seq, items)| {
+            seq.note_dynamic();
+            seq.keys(items)
+        });
+        old.chain(self.more.map(str::as_bytes)).filter_map(|text| serde_json::from_slice(text).ok()).collect()
+    }
+}
+
+/// What an alternative asks of the item that is being read.
+enum Asked {
+    /// To be one of the values that are left.
+    OneOf(Vec<Value>),
+    /// Only to satisfy a form.
+    Any(FormId),
+}
+
+/// Values that are looked at for each item of a plan.
+const MAX_SLOTS: usize = 1 << 12;
+
+impl JsonAutomaton {
+    /// Whether alternatives compare the items of an array.
+    pub(super) fn compares(&self, state: &ArrayState) -> bool {
+        self.comparing && state.alts.iter().any(|(_, atom)| self.array_atoms.get(*atom).compares())
+    }
+
+    /// Whether an array can be completed after `count` items, `seen`; with `more`, by one more item at least.
+    pub(super) fn can_complete(&self, atom: u32, index: u32, count: u32, seen: Seen<'_>, more: bool) -> bool {
+        let this = self.array_atoms.get(atom);
+        if !this.compares() {
+            return true;
+        }
+        if this.unique && this.contains.is_empty() {
+            let needed = this.min.saturating_sub(count).max(u32::from(more));
+            if needed == 0 || (needed == 1 && seen.is_empty()) {
+                return true;
+            }
+            return self.can_differ(&self.next_items(atom, index, needed), this.min.max(count), seen, None);
+        }
+        let known = |form| self.cost(form);
+        self.array_plan_of(atom, index, count, more, seen, &known).is_some()
+    }
+
+    /// The forms of the next items, each with how often.
+    fn next_items(&self, atom: u32, index: u32, needed: u32) -> Vec<(FormId, u32)> {
+        let prefix = self.prefix_len(atom);
+        let own = prefix.saturating_sub(index).min(needed);
+        let mut forms: Vec<(FormId, u32)> = (0..own).map(|i| (self.item_form(atom, index + i), 1)).collect();
+        if needed > own {
+            forms.push((self.item_form(atom, index.max(prefix)), needed - own));
+        }
+        forms
+    }
+
+    /// Whether items of these forms can differ from each other and from those seen, in an array of so many.
+    pub(super) fn can_differ(
+        &self,
+        forms: &[(FormId, u32)],
+        items: u32,
+        seen: Seen<'_>,
+        known: Option<&dyn Fn(FormId) -> u32>,
+    ) -> bool {
+        self.differing(forms, items, seen, known).is_some()
+    }
+
+    /// A value for each item whose form has few, by the item's place among all: they differ from each other and from those seen.
+    fn differing(
+        &self,
+        forms: &[(FormId, u32)],
+        items: u32,
+        seen: Seen<'_>,
+        known: Option<&dyn Fn(FormId) -> u32>,
+    ) -> Option<FxHashMap<usize, Value>> {
+        let cap = cap_of(items);
+        let mut slots: Vec<(usize, Vec<FewValue>)> = Vec::new();
+        let mut at = 0;
+        for &(form, times) in forms {
+            let times = times as usize;
+            let few: Option<Vec<FewValue>> = match known {
+                Some(known) => self.few_values_with(form, cap, known),
+                None => self.few_values(form, cap).map(|few| few.to_vec()),
+            };
+            if let Some(few) = few {
+                let left: Vec<FewValue> = few.into_iter().filter(|value| !seen.contains(&value.key)).collect();
+                if left.len() < times || slots.len() > MAX_SLOTS {
+                    return None;
+                }
+                slots.extend((0..times).map(|i| (at + i, left.clone())));
+            }
+            at += times;
+        }
+        let owner = matching(&slots)?;
+        let values = owner.into_iter().filter_map(|(key, slot)| {
+            let (place, list) = slots.get(slot)?;
+            Some((*place, list.iter().find(|value| value.key == key)?.value.clone()))
+        });
+        Some(values.collect())
+    }
+
+    /// A plan whose items are values that differ from each other and from those seen.
+    pub(super) fn with_distinct(&self, plan: ArrayPlan, items: u32, seen: Seen<'_>) -> Option<ArrayPlan> {
+        let total = plan.items.iter().map(|(_, times)| *times).fold(items, u32::saturating_add);
+        let chosen = self.differing(&plan.items, total, seen, None)?;
+        let mut used: FxHashSet<String> = seen.values().iter().chain(chosen.values()).map(canonical).collect();
+        let mut forms = Vec::new();
+        for (form, times) in &plan.items {
+            for _ in 0..*times {
+                let value = match chosen.get(&forms.len()) {
+                    Some(value) => value.clone(),
+                    None => self.fresh_value(*form, &used)?,
+                };
+                used.insert(canonical(&value));
+                forms.push((self.value_form(&value), 1));
+            }
+        }
+        Some(ArrayPlan { items: forms, ..plan })
+    }
+
+    /// A value of a form that is none of those used.
+    fn fresh_value(&self, form: FormId, used: &FxHashSet<String>) -> Option<Value> {
+        let cheapest: Value = serde_json::from_str(&self.spell_form(form)).ok()?;
+        if !used.contains(&canonical(&cheapest)) {
+            return Some(cheapest);
+        }
+        let goal = self.goals.intern(Goal::new(vec![form], 1, self.positions.root(self.schema.root())));
+        let mut seq = Frames::new();
+        let mut items = KeySet::EMPTY;
+        for text in used {
+            items = insert(&mut seq, items, text);
+        }
+        let frame = self.lone_frame(goal, 0, true);
+        let frame = Frame { keys: items, text: seq.kept_end(), watch: Watch::Keep, ..frame };
+        let frame = seq.push(frame);
+        let start = State { id: 0, a: 0, b: 0, c: 0, frame };
+        (0..=u8::MAX).find_map(|byte| {
+            let mut seq = seq.clone();
+            let Step::To(next) = self.open_item(&mut seq, start, goal, byte) else { return None };
+            let (rest, ..) = self.finish_item(&seq, next)?;
+            let text = [&[byte][..], &rest].concat();
+            serde_json::from_slice(&text).ok()
+        })
+    }
+
+    /// How to complete an array in which two items must be equal.
+    pub(super) fn repeating_plan(
+        &self,
+        atom: u32,
+        index: u32,
+        count: u32,
+        seen: Seen<'_>,
+        known: &dyn Fn(FormId) -> u32,
+    ) -> Option<ArrayPlan> {
+        let this = self.array_atoms.get(atom);
+        if !this.contains.is_empty() {
+            self.undecided.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            return None;
+        }
+        // From the prefix on, all items are alike: two more places say all.
+        let ahead = self.prefix_len(atom).saturating_sub(index).saturating_add(2);
+        let places = this.max.map_or(ahead, |max| max.saturating_sub(count).min(ahead));
+        let own: Vec<FormId> = (0..places).map(|i| self.item_form(atom, index.saturating_add(i))).collect();
+        let live = own.iter().take_while(|form| known(**form) != NEVER).count();
+        let mut best: Option<Vec<(usize, FormId)>> = None;
+        for place in 0..live {
+            let again = seen.values().iter().map(|v| self.all_of([own[place], self.value_form(v)])).find(|form| {
+                known(*form) != NEVER
+            });
+            if let Some(form) = again {
+                best = Some(vec![(place, form)]);
+                break;
+            }
+            let pair = (place + 1..live).find_map(|other| {
+                let form = self.all_of([own[place], own[other]]);
+                (known(form) != NEVER).then(|| vec![(place, form), (other, form)])
+            });
+            if pair.is_some() {
+                best = pair;
+                break;
+            }
+        }
+        let chosen = best?;
+        let last = chosen.last().map_or(0, |(place, _)| place + 1);
+        let mut items: Vec<(FormId, u32)> = (0..last)
+            .map(|place| (chosen.iter().find(|(p, _)| *p == place).map_or(own[place], |(_, form)| *form), 1))
+            .collect();
+        let placed = u32::try_from(last).unwrap_or(u32::MAX);
+        let missing = this.min.saturating_sub(count.saturating_add(placed));
+        if missing > 0 {
+            items.extend(self.next_items(atom, index.saturating_add(placed), missing));
+        }
+        self.priced(items, known)
+    }
+
+    /// The frame of an item that is about to be read.
+    pub(super) fn item_frame(&self, seq: &Frames, state: State, array: u32, member: Member) -> Frame {
+        let parent = if state.frame.is_none() { Watch::Nothing } else { seq.peek(state.frame).watch };
+        let frame = Frame {
+            parent: state.frame,
+            state: member.awaits,
+            count: state.c,
+            depth: enclosing(seq, state.frame),
+            keys: KeySet::EMPTY,
+            text: Frame::UNKEPT,
+            watch: parent,
+        };
+        let this = self.array_states.get(array);
+        if !self.compares(this) {
+            return frame;
+        }
+        let keys = KeySet::from_word(state.b);
+        // Without items before it, an item is held back only by those after it.
+        let tight = |atom: &ArrayAtom| {
+            atom.repeats || atom.unique && (!atom.contains.is_empty() || (atom.min > 1 && !atom.groups.is_empty()))
+        };
+        let is_held = !keys.is_empty() || this.alts.iter().any(|(_, atom)| tight(self.array_atoms.get(*atom)));
+        let own = if is_held { Watch::Compare } else { Watch::Keep };
+        Frame { keys, text: seq.kept_end(), watch: parent.max(own), ..frame }
+    }
+
+    /// The end of an item that is compared: `last` is its last byte, where that is not kept yet.
+    pub(super) fn close_item(&self, seq: &mut Frames, frame: Frame, tags: u32, last: Option<u8>) -> Step {
+        let mut text = seq.kept_from(frame.text).to_vec();
+        text.extend(last);
+        let Ok(value) = serde_json::from_slice::<Value>(&text) else { return Step::Dead };
+        let key = canonical(&value);
+        let before = seq.kept_before_walk(frame.text);
+        let repeated = seq.finds_key(frame.keys, key.as_bytes(), |old| may_become(before, old));
+        let Some(id) = self.pop(frame.state, tags, repeated) else { return Step::Dead };
+        let Situation::ArrayNext { array } = self.situations.get(id) else { return Step::Dead };
+        let keys = if repeated { frame.keys } else { insert(seq, frame.keys, &key) };
+        let count = frame.count.saturating_add(1);
+        let Some(array) = self.array_that_ends(seq, *array, count, keys) else { return Step::Dead };
+        let id = self.situations.intern(Situation::ArrayNext { array });
+        Step::To(State { id, a: 0, b: keys.to_word(), c: count, frame: frame.parent })
+    }
+
+    /// The state in which only the alternatives are left that have enough different items; `None` where none has.
+    fn array_that_ends(&self, seq: &Frames, array: u32, count: u32, items: KeySet) -> Option<u32> {
+        self.array_with(array, |state, atom| {
+            self.can_complete(atom, state.index, count, Seen::new(seq, items), false)
+        })
+    }
+
+    /// After a byte was read: keeps it where a frame asks for that, and finds out whether the items being read are still alive.
+    pub(super) fn watched(&self, seq: &mut Frames, step: Step, byte: u8) -> Step {
+        let Step::To(next) = step else { return step };
+        if !self.comparing || next.frame.is_none() || seq.peek(next.frame).watch == Watch::Nothing {
+            return step;
+        }
+        seq.keep(byte);
+        let mut at = next.frame;
+        while !at.is_none() {
+            let frame = seq.peek(at);
+            if frame.watch != Watch::Compare {
+                break;
+            }
+            if frame.text != Frame::UNKEPT && !self.is_item_live(seq, at) {
+                return Step::Dead;
+            }
+            at = frame.parent;
+        }
+        step
+    }
+
+    fn is_item_live(&self, seq: &Frames, id: FrameId) -> bool {
+        let frame = seq.frame(id);
+        let Some(asked) = self.asked_of_item(seq, &frame) else { return true };
+        asked.iter().any(|asked| match asked {
+            Asked::Any(form) => self.item_with(seq, &frame, *form).is_some(),
+            Asked::OneOf(values) => {
+                values.iter().any(|value| self.item_with(seq, &frame, self.value_form(value)).is_some())
+            }
+        })
+    }
+
+    /// What the alternatives that keep an array alive ask of the item that is being read; `None` where that is no more than is
+    /// looked after anyway.
+    fn asked_of_item(&self, seq: &Frames, frame: &Frame) -> Option<Vec<Asked>> {
+        let Await::Array { alts, index, goal, active, .. } = self.awaits.get(frame.state) else { return None };
+        let seen = Seen::new(seq, frame.keys);
+        let goal = self.goal(*goal);
+        let mut asked = Vec::new();
+        let mut held = false;
+        for alt in alts.iter().filter(|alt| alt.tag < *active) {
+            for (tag, _) in &alt.ways {
+                let Some(form) = goal.forms.get(usize::from(*tag)).copied() else { continue };
+                match self.values_left(alt, form, *index, frame.count.saturating_add(1), seen) {
+                    Some(values) => {
+                        held = true;
+                        asked.push(Asked::OneOf(values));
+                    }
+                    None => asked.push(Asked::Any(form)),
+                }
+            }
+        }
+        held.then_some(asked)
+    }
+
+    /// The values of a form that the item before `index`, the `count`th, can have for an alternative; `None` where they are not few.
+    fn values_left(
+        &self,
+        alt: &ArrayAlt,
+        form: FormId,
+        index: u32,
+        count: u32,
+        seen: Seen<'_>,
+    ) -> Option<Vec<Value>> {
+        let this = self.array_atoms.get(alt.base);
+        let fits = |value: &FewValue| {
+            let counted = |i: u32| {
+                let form = this.contains.get(i as usize).map(|c| c.form);
+                alt.bits.iter().any(|bit| bit.index == i) && form.is_some_and(|f| self.is_value_of(f, &value.value))
+            };
+            let after = self.after_item(alt.base, &counted, &counted);
+            after.is_some_and(|after| self.can_complete(after, index, count, seen.and(&value.key), false))
+        };
+        if this.unique {
+            let few = self.few_values(form, cap_of(this.min.max(count)))?;
+            let left = few.iter().filter(|value| !seen.contains(&value.key) && fits(value));
+            return Some(left.map(|value| value.value.clone()).collect());
+        }
+        if this.repeats {
+            // A new value will do where a later item can repeat it, or another one.
+            let later = (0..=self.prefix_len(alt.base).saturating_sub(index)).map(|i| self.item_form(alt.base, index + i));
+            let room = this.max.map_or(u32::MAX, |max| max.saturating_sub(count));
+            let own = self.item_form(alt.base, index.saturating_sub(1));
+            let is_wide = |later: FormId| later == own || matches!(self.forms.get(later.0), Form::True);
+            if later.take(room as usize).any(is_wide) || self.can_complete(alt.base, index, count, seen, false) {
+                return None;
+            }
+            return Some(seen.values());
+        }
+        None
+    }
+
+    /// A sequence and a state in which the text of a frame's item was read as a value of `form` alone.
+    fn item_with(&self, seq: &Frames, frame: &Frame, form: FormId) -> Option<(Frames, State)> {
+        let Await::Array { goal, .. } = self.awaits.get(frame.state) else { return None };
+        let goal = self.goals.intern(Goal::new(vec![form], 1, self.goal(*goal).position));
+        let mut own = Frames::new();
+        let id = own.push(self.lone_frame(goal, frame.depth, false));
+        let mut state = State { id: 0, a: 0, b: 0, c: 0, frame: id };
+        for (at, &byte) in seq.kept_from(frame.text).iter().enumerate() {
+            let step = if at == 0 {
+                self.open_item(&mut own, state, goal, byte)
+            } else {
+                let step = self.step_byte(&mut own, state, byte);
+                self.watched(&mut own, step, byte)
+            };
+            let Step::To(next) = step else { return None };
+            state = next;
+        }
+        Some((own, state))
+    }
+
+    /// The first byte of an item.
+    fn open_item(&self, seq: &mut Frames, state: State, goal: u32, byte: u8) -> Step {
+        let step = self.open_value(seq, state, goal, byte, true);
+        self.watched(seq, step, byte)
+    }
+
+    /// A frame that waits for one item of an array that asks nothing more, but perhaps that it is new.
+    fn lone_frame(&self, goal: u32, depth: u32, unique: bool) -> Frame {
+        let atom = self.array_atoms.intern(ArrayAtom { unique, ..ArrayAtom::default() });
+        let alt = ArrayAlt { tag: 0, ways: Box::new([(0, atom)]), base: atom, bits: Box::default() };
+        let alts = Box::new([alt]);
+        let state = self.awaits.intern(Await::Array { alts, goal, index: 0, position: 0, active: u16::MAX });
+        let keys = KeySet::EMPTY;
+        Frame { parent: FrameId::NONE, state, count: 0, depth, keys, text: Frame::UNKEPT, watch: Watch::Nothing }
+    }
+
+    /// Texts that complete the item that is being read with one of the values that are left for it.
+    pub(super) fn rests_of_left(&self, seq: &Frames, id: FrameId) -> Vec<Vec<u8>> {
+        let frame = seq.peek(id);
+        let asked = self.asked_of_item(seq, &frame).unwrap_or_default();
+        let forms = asked.into_iter().flat_map(|asked| match asked {
+            Asked::Any(form) => vec![form],
+            Asked::OneOf(values) => values.iter().map(|value| self.value_form(value)).collect(),
+        });
+        forms
+            .filter_map(|form| {
+                let (own, state) = self.item_with(seq, &frame, form)?;
+                Some(self.rest_of_item(&own, state))
+            })
+            .collect()
+    }
+}
+
+/// A set with one more item.
+fn insert(seq: &mut Frames, items: KeySet, key: &str) -> KeySet {
+    let start = seq.text_end();
+    for byte in key.bytes() {
+        seq.push_text(byte);
+    }
+    seq.insert_key(items, start)
+}
+
+/// Whether a value whose text begins so may be the one with this canonical text.
+pub(super) fn may_become(text: &[u8], canonical: &[u8]) -> bool {
+    let (Some(first), Some(other)) = (text.first(), canonical.first()) else { return true };
+    match first {
+        b'"' if text.contains(&b'\\') => *other == b'"',
+        b'"' | b't' | b'f' | b'n' => canonical.starts_with(text),
+        b'{' | b'[' => first == other,
+        _ => other.is_ascii_digit() || *other == b'-',
+    }
+}
+
+/// A different value for each slot, as the slot of each value: by augmenting paths.
+fn matching(slots: &[(usize, Vec<FewValue>)]) -> Option<FxHashMap<String, usize>> {
+    let mut owner: FxHashMap<String, usize> = FxHashMap::default();
+    for slot in 0..slots.len() {
+        // The values tried, each with the slot that asked for it.
+        let mut asked: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut open = vec![slot];
+        let mut free = None;
+        'search: while let Some(at) = open.pop() {
+            for value in &slots[at].1 {
+                if asked.contains_key(&*value.key) {
+                    continue;
+                }
+                asked.insert(&value.key, at);
+                match owner.get(&value.key) {
+                    Some(other) => open.push(*other),
+                    None => {
+                        free = Some(&*value.key);
+                        break 'search;
+                    }
+                }
+            }
+        }
+        let mut value = free?;
+        loop {
+            let at = asked[value];
+            let before = owner.iter().find(|(_, slot)| **slot == at).map(|(value, _)| value.clone());
+            owner.insert(value.to_owned(), at);
+            if at == slot {
+                break;
+            }
+            let before = before?;
+            // The slot gives up the value that it had, to the one that asked for it.
+            value = asked.get_key_value(&*before).map(|(value, _)| *value)?;
+        }
+    }
+    Some(owner)
+}
