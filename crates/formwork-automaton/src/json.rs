@@ -200,7 +200,7 @@ impl JsonAutomaton {
             for (regex, pointer) in own.chain(properties) {
                 self.langs.regex(regex, Anchor::Search).map_err(|e| CompileError::pattern(pointer, e))?;
             }
-            if let Some((format, pointer)) = &keywords.string.format {
+            for (format, pointer) in &keywords.string.formats {
                 self.langs.format(*format).map_err(|e| CompileError::pattern(pointer, e))?;
             }
         }
@@ -249,6 +249,12 @@ impl JsonAutomaton {
     /// How many shared states there are so far.
     pub fn states(&self) -> usize {
         self.situations.len()
+    }
+
+    /// Notes that a limit left a question open, which was then answered with "not allowed".
+    fn note_undecided(&self, limit: &'static str) {
+        if std::env::var_os("FW_UNDECIDED").is_some() { eprintln!("undecided: {limit}"); }
+        self.undecided.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     }
 
     fn state(&self, situation: Situation, frame: FrameId) -> State {

@@ -41,6 +41,10 @@ pub enum StringFormat {
     RelativeJsonPointer,
     /// ECMA-262 regular expression.
     Regex,
+    /// RFC 4648 Base64, which no `format` names: it is a `contentEncoding`.
+    Base64,
+    /// JSON text, which no `format` names: it is a `contentMediaType`.
+    Json,
 }
 
 impl StringFormat {
@@ -70,7 +74,7 @@ impl StringFormat {
         })
     }
 
-    /// All formats, in the order of their declaration.
+    /// All that `format` can name, in the order of their declaration.
     pub const ALL: [Self; 19] = [
         Self::DateTime,
         Self::Date,
@@ -92,6 +96,15 @@ impl StringFormat {
         Self::RelativeJsonPointer,
         Self::Regex,
     ];
+
+    /// The content with this encoding and this media type.
+    pub(crate) fn of_content(keyword: &str, name: &str) -> Option<Self> {
+        match (keyword, name) {
+            ("contentEncoding", "base64") => Some(Self::Base64),
+            ("contentMediaType", "application/json") => Some(Self::Json),
+            _ => None,
+        }
+    }
 
     /// The name that schemas give it.
     ///
@@ -120,6 +133,8 @@ impl StringFormat {
             Self::JsonPointer => "json-pointer",
             Self::RelativeJsonPointer => "relative-json-pointer",
             Self::Regex => "regex",
+            Self::Base64 => "base64",
+            Self::Json => "application/json",
         }
     }
 
@@ -147,6 +162,8 @@ impl StringFormat {
                  or close together above 99, and ranges in a class whose ends are both beyond ASCII or written with escapes \
                  (but for common alphabets and `\\uXXXX-\\uYYYY` whose first digits differ)",
             ),
+            Self::Base64 => Some("encodings whose unused last bits are not zero"),
+            Self::Json => Some("documents with values nested more than three deep"),
             Self::DateTime
             | Self::Date
             | Self::Time

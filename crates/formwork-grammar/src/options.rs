@@ -208,7 +208,7 @@ pub enum Numbers {
     /// Decimal notation; exponents only where a number has no bound.
     #[default]
     Plain,
-    /// Every spelling: `1e2` and `1.0` are integers too.
+    /// Every spelling: `1e2` and `1.0` are integers too. Some are larger than a 64-bit float can be.
     Any,
 }
 

@@ -1,6 +1,5 @@
 //! Whether an array can still be completed, and how: so many more items, each satisfying what is still owed.
 
-use std::sync::atomic::Ordering;
 
 use rustc_hash::FxHashSet;
 
@@ -60,7 +59,7 @@ impl JsonAutomaton {
         let mut items = Vec::new();
         let found = self.place_items(&mut search, atom, index, count, &mut items);
         if search.steps > MAX_STEPS {
-            self.undecided.fetch_add(1, Ordering::Relaxed);
+            self.note_undecided("steps of an array plan");
         }
         if found { self.priced(items, known) } else { None }
     }

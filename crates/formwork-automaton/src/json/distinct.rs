@@ -202,7 +202,7 @@ impl JsonAutomaton {
     ) -> Option<ArrayPlan> {
         let this = self.array_atoms.get(atom);
         if !this.contains.is_empty() {
-            self.undecided.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            self.note_undecided("repeats");
             return None;
         }
         // From the prefix on, all items are alike: two more places say all.

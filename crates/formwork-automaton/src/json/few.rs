@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use formwork_grammar::Decimal;
 use serde_json::{Map, Number, Value};
@@ -243,7 +242,7 @@ impl JsonAutomaton {
     fn count_try(&self, found: &mut Found) -> Option<()> {
         found.tried += 1;
         if found.tried > CANDIDATES {
-            self.undecided.fetch_add(1, Ordering::Relaxed);
+            self.note_undecided("candidates");
             return None;
         }
         Some(())

@@ -245,7 +245,7 @@ impl JsonAutomaton {
             }
             if split.len() > MAX_CLASSES {
                 split.truncate(MAX_CLASSES);
-                self.undecided.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                self.note_undecided("classes of keys");
             }
             classes = split;
         }

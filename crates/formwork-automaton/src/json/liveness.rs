@@ -17,7 +17,6 @@
 //! and the parent's alternatives that a tag serves are live by construction. So liveness never looks below the top frame.
 
 use std::cell::RefCell;
-use std::sync::atomic::Ordering;
 use std::sync::{PoisonError, RwLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -92,7 +91,7 @@ impl JsonAutomaton {
             }
             for form in met.into_inner() {
                 if unknown.len() >= MAX_FORMS {
-                    self.undecided.fetch_add(1, Ordering::Relaxed);
+                    self.note_undecided("forms");
                     break;
                 }
                 if !found.contains_key(&form) {

@@ -5,7 +5,6 @@
 //! F", which has no plain form; an object atom therefore carries the atoms that it must not satisfy, and they are resolved as
 //! members come (see `object_plan.rs`).
 
-use std::sync::atomic::Ordering;
 
 use super::JsonAutomaton;
 use super::array::{ArrayAtom, ArrayGroup, Counted};
@@ -21,7 +20,7 @@ impl JsonAutomaton {
     pub(super) fn without_typed(&self, from: Typed, what: &Typed) -> Typed {
         if what.cut {
             // The complement of a language that was narrowed would be too wide.
-            self.undecided.fetch_add(1, Ordering::Relaxed);
+            self.note_undecided("complement of a cut form");
             return Typed { cut: true, ..Typed::default() };
         }
         let mut out = Typed { null: from.null && !what.null, booleans: from.booleans & !what.booleans, ..from };
@@ -215,7 +214,7 @@ impl JsonAutomaton {
         evaluated: Evaluated,
     ) -> Typed {
         if condition.cut {
-            self.undecided.fetch_add(1, Ordering::Relaxed);
+            self.note_undecided("cut condition");
             return Typed { cut: true, ..Typed::default() };
         }
         let faults =

@@ -319,7 +319,7 @@ impl JsonAutomaton {
             for set in sets {
                 tried += 1;
                 if tried > MAX_LIFTED {
-                    self.undecided.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    self.note_undecided("lifted sets");
                     break;
                 }
                 let lifted = |not: &u32| set.contains(not);

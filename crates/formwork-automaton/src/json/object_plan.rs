@@ -6,7 +6,6 @@
 //! that works is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::Ordering;
 
 use super::JsonAutomaton;
 use super::form::FormId;
@@ -97,7 +96,7 @@ impl JsonAutomaton {
         let mut search = Search { machine, place, this, known, choices: 0, forms: &keys };
         let found = self.resolve(&mut search, &draft, 0);
         if search.choices > MAX_CHOICES {
-            self.undecided.fetch_add(1, Ordering::Relaxed);
+            self.note_undecided("choices of an object plan");
         }
         found
     }

@@ -2,7 +2,6 @@
 
 use std::hash::Hash;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use formwork_grammar::{Applicator, Keywords, NodeId, NodeKind, Type};
 use rustc_hash::FxHashSet;
@@ -193,7 +192,7 @@ impl JsonAutomaton {
             if let Some((regex, _)) = &rules.pattern {
                 atom = self.meet_strings(atom, StringAtom::of(self.pattern_lang(regex)));
             }
-            if let Some((format, _)) = &rules.format {
+            for (format, _) in &rules.formats {
                 let none = |_| self.langs.none();
                 let lang = self.langs.format(*format).unwrap_or_else(none);
                 let wide = self.langs.not(self.langs.not_format(*format).unwrap_or_else(none));
@@ -299,7 +298,7 @@ impl JsonAutomaton {
         self.typed(form).strings.iter().fold(self.langs.none(), |all, atom| {
             let StringAtom { lang, min, max, .. } = *self.string_atoms.get(*atom);
             let window = self.langs.of_length(min, max).unwrap_or_else(|_| {
-                self.undecided.fetch_add(1, Ordering::Relaxed);
+                self.note_undecided("length");
                 self.langs.none()
             });
             self.langs.or(all, self.langs.and(lang, window))
@@ -318,7 +317,7 @@ impl JsonAutomaton {
                     match NumberAtom::exactly(number) {
                         Some(atom) => self.keep_number(atom, &mut out.numbers),
                         None => {
-                            self.undecided.fetch_add(1, Ordering::Relaxed);
+                            self.note_undecided("digits of a constant");
                             out.cut = true;
                         }
                     }
@@ -368,7 +367,7 @@ impl JsonAutomaton {
         }
         let covering: Vec<&Arc<Typed>> = branches.iter().filter(|branch| self.covers_something(branch)).collect();
         if covering.len() > MAX_BRANCH_SETS {
-            self.undecided.fetch_add(1, Ordering::Relaxed);
+            self.note_undecided("branch sets");
             out.cut = true;
         }
         let sets = covering.len().min(MAX_BRANCH_SETS);
@@ -456,7 +455,7 @@ impl JsonAutomaton {
         let cut = list.len() > limit;
         if cut {
             list.truncate(limit);
-            self.undecided.fetch_add(1, Ordering::Relaxed);
+            self.note_undecided("alternatives");
         }
         cut
     }

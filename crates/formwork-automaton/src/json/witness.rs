@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::sync::atomic::Ordering;
 
 use super::JsonAutomaton;
 use super::array_plan::ArrayPlan;
@@ -62,7 +61,7 @@ impl JsonAutomaton {
             return None;
         }
         let (rest, seq, state) = self.closing(seq, state, rest).or_else(|| {
-            self.undecided.fetch_add(1, Ordering::Relaxed);
+            self.note_undecided("witness");
             None
         })?;
         out.extend(rest);

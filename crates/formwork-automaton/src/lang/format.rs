@@ -1,6 +1,7 @@
 //! The languages of JSON Schema's string formats, each by the grammar of its RFC.
 
 mod address;
+mod content;
 mod date_time;
 mod email;
 mod hostname;
@@ -107,6 +108,8 @@ impl Rules<'_> {
             StringFormat::JsonPointer => self.whole(pointer::ABSOLUTE),
             StringFormat::RelativeJsonPointer => self.whole(&pointer::relative()),
             StringFormat::Regex => regular_expression::regular_expression(self),
+            StringFormat::Base64 => self.whole(content::BASE64),
+            StringFormat::Json => self.whole(&content::json(content::DEPTH)),
         }
     }
 
@@ -120,6 +123,8 @@ impl Rules<'_> {
             StringFormat::UriTemplate => self.whole(&uri_template::template("=,!@|")),
             StringFormat::RelativeJsonPointer => self.whole(&pointer::with_index_manipulation()),
             StringFormat::Regex => self.whole("[^*+?)].*|"),
+            StringFormat::Base64 => self.whole(content::ANY_BASE64),
+            StringFormat::Json => self.whole(content::LIKE_JSON),
             _ => Ok(self.0.any()),
         })
     }

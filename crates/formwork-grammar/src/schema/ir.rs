@@ -259,6 +259,8 @@ pub struct NumberRules {
     pub max: Option<Bound>,
     /// `multipleOf`, above zero.
     pub multiple_of: Option<Decimal>,
+    /// Whether `1.0` is no integer: up to draft 4, integers are numbers without a fraction and an exponent.
+    pub written_integer: bool,
 }
 
 /// Keywords that bear on strings.
@@ -270,8 +272,8 @@ pub struct StringRules {
     pub max_length: Option<u32>,
     /// `pattern`, with its pointer.
     pub pattern: Option<(Regex, String)>,
-    /// `format`, where it is enforced, with its pointer.
-    pub format: Option<(StringFormat, String)>,
+    /// `format`, `contentEncoding` and `contentMediaType`, where they are enforced, with their pointers.
+    pub formats: Vec<(StringFormat, String)>,
 }
 
 /// Keywords that bear on arrays.

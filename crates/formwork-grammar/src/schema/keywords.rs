@@ -71,7 +71,10 @@ impl<'a> Parser<'a> {
     ) -> Result<(), Error> {
         let at = site.at(keyword);
         match keyword {
-            "type" => out.types = types(at, value)?,
+            "type" => {
+                out.types = types(at, value)?;
+                out.number.written_integer = site.draft == Draft::Draft4 && out.types.integer_only();
+            }
             "enum" => match value {
                 Value::Array(values) => out.values.push(values.clone()),
                 _ => return Err(at.invalid("it must be an array of values")),
@@ -84,7 +87,13 @@ impl<'a> Parser<'a> {
                 let regex = self.enforceable(at, regex(at, text(at, value)?))?;
                 out.string.pattern = regex.map(|regex| (regex, at.pointer()));
             }
-            "format" => out.string.format = self.format(at, value)?,
+            "format" => out.string.formats.extend(self.format(at, value)?),
+            "contentEncoding" | "contentMediaType" => {
+                let content = self.content(site, map, keyword, value)?;
+                if let Some(content) = self.enforceable(at, content)? {
+                    out.string.formats.extend(content);
+                }
+            }
 
             "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
                 let exclusive = keyword.starts_with("exclusive");
@@ -277,13 +286,41 @@ impl<'a> Parser<'a> {
         if format.is_none() {
             self.warn(at, format!("the format {name:?} is unknown and is ignored"))?;
         }
-        if let Some(reason) = format.and_then(StringFormat::narrowed) {
+        format.map(|format| self.listed_format(at, format)).transpose()
+    }
+
+    /// Content is asserted in draft 7 only; later drafts say that it is an annotation.
+    #[expect(clippy::type_complexity, reason = "a refusal that leniency may turn, inside one that it may not")]
+    fn content(
+        &mut self,
+        site: &Site,
+        map: &Map<String, Value>,
+        keyword: &str,
+        value: &Value,
+    ) -> Result<Result<Option<(StringFormat, String)>, Error>, Error> {
+        let at = site.at(keyword);
+        let name = text(at, value)?;
+        let Some(content) = StringFormat::of_content(keyword, name).filter(|_| site.draft == Draft::Draft7) else {
+            return Ok(Ok(None));
+        };
+        let beside = if content == StringFormat::Json { "contentEncoding" } else { "contentMediaType" };
+        let of_beside = map.get(beside).and_then(Value::as_str).and_then(|name| StringFormat::of_content(beside, name));
+        if content == StringFormat::Json && of_beside.is_some() {
+            let reason = "JSON inside Base64 has no practical automaton";
+            return Ok(Err(Error::unsupported(&at.pointer(), at.keyword, reason)));
+        }
+        Ok(Ok(Some(self.listed_format(at, content)?)))
+    }
+
+    /// A format that is enforced, on the list of what is narrowed where it is.
+    fn listed_format(&mut self, at: At<'_>, format: StringFormat) -> Result<(StringFormat, String), Error> {
+        if let Some(reason) = format.narrowed() {
             let narrowed =
                 Narrowed { pointer: at.pointer(), keyword: at.keyword.to_owned(), reason: reason.to_owned() };
             self.spend(&narrowed.pointer)?;
             self.narrowed.push(narrowed);
         }
-        Ok(format.map(|format| (format, at.pointer())))
+        Ok((format, at.pointer()))
     }
 
     fn schemas(&mut self, site: &Site, keyword: &str, value: &'a Value) -> Result<Vec<NodeId>, Error> {

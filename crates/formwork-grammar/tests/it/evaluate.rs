@@ -6,7 +6,7 @@ use formwork_grammar::{
     Applicator, Bound, Decimal, Keywords, NodeId, NodeKind, Regex, Schema, SchemaOptions, Type, schema_from_value,
 };
 use num_bigint::BigUint;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// Whether a value is valid under a schema that has to be readable.
 pub(crate) fn valid(schema: &Value, options: &SchemaOptions, value: &Value) -> bool {
@@ -41,7 +41,7 @@ fn node(schema: &Schema, id: NodeId, value: &Value) -> Option<Evaluated> {
             let own = match value {
                 Value::Null => keywords.types.contains(Type::Null),
                 Value::Bool(_) => keywords.types.contains(Type::Boolean),
-                Value::Number(n) => number(keywords, &Decimal::from_json(n).unwrap()),
+                Value::Number(n) => number(keywords, n),
                 Value::String(text) => string(keywords, text),
                 Value::Array(_) => keywords.types.contains(Type::Array),
                 Value::Object(_) => keywords.types.contains(Type::Object),
@@ -110,7 +110,9 @@ fn apply(schema: &Schema, applicator: &Applicator, value: &Value) -> Option<Eval
     Some(seen)
 }
 
-fn number(keywords: &Keywords, n: &Decimal) -> bool {
+fn number(keywords: &Keywords, written: &Number) -> bool {
+    let is_fraction = written.as_str().contains(['.', 'e', 'E']);
+    let n = &Decimal::from_json(written).unwrap();
     let within = |bound: &Option<Bound>, order: std::cmp::Ordering| {
         bound.as_ref().is_none_or(|b| match n.cmp(&b.value) {
             std::cmp::Ordering::Equal => !b.exclusive,
@@ -118,7 +120,7 @@ fn number(keywords: &Keywords, n: &Decimal) -> bool {
         })
     };
     keywords.types.contains(Type::Number)
-        && (!keywords.types.integer_only() || n.is_integer())
+        && (!keywords.types.integer_only() || (n.is_integer() && !(keywords.number.written_integer && is_fraction)))
         && within(&keywords.number.min, std::cmp::Ordering::Greater)
         && within(&keywords.number.max, std::cmp::Ordering::Less)
         && keywords.number.multiple_of.as_ref().is_none_or(|step| is_multiple(n, step))

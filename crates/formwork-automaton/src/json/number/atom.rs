@@ -13,6 +13,8 @@ pub(in crate::json) struct NumberAtom {
     pub(super) max: Option<Bound>,
     /// The value is an integer, and `Numbers::Plain` writes it without a fraction.
     pub(super) integer: bool,
+    /// No spelling but an integer's is one: `1.0` isn't.
+    pub(super) written: bool,
     /// The value is a multiple of it.
     pub(super) multiple: Option<Decimal>,
     /// The value is a multiple of none of them; none of them is a multiple of another.
@@ -23,7 +25,8 @@ impl NumberAtom {
     /// The numbers that the keywords allow; `integer` says whether the type does too.
     pub(in crate::json) fn of_rules(rules: &NumberRules, integer: bool) -> Self {
         let multiple = rules.multiple_of.as_ref().map(clamp);
-        Self { min: rules.min.clone(), max: rules.max.clone(), integer, multiple, ..Self::default() }
+        let (min, max, written) = (rules.min.clone(), rules.max.clone(), integer && rules.written_integer);
+        Self { min, max, integer, written, multiple, ..Self::default() }
     }
 
     /// The one number, in any spelling; `None` where it has over a thousand digits.
@@ -53,7 +56,8 @@ impl NumberAtom {
         };
         let not_multiples = coarsest(self.not_multiples.iter().chain(&other.not_multiples).cloned().collect());
         let (min, max) = (min.cloned(), max.cloned());
-        Some(Self { min, max, integer: self.integer || other.integer, multiple, not_multiples })
+        let (integer, written) = (self.integer || other.integer, self.written || other.written);
+        Some(Self { min, max, integer, written, multiple, not_multiples })
     }
 
     /// Atoms that together hold for exactly the values that this one doesn't hold for.

@@ -15,6 +15,9 @@ const MAX_EXPONENT: u16 = 280;
 /// Digits of an integer that surely is below the largest 64-bit float.
 const MAX_WHOLE: usize = 308;
 
+/// Digits in a row that may be written where every spelling may.
+const ANY_DIGITS: usize = 64;
+
 /// Bits of all units together from which on numbers are read as long ones: the tables hold a track for each residue at each digit.
 const LONG_UNITS: u64 = 12;
 
@@ -40,7 +43,7 @@ pub(in crate::json) struct Rules {
 impl Rules {
     pub(super) fn new(atom: &NumberAtom, numbers: Numbers, digits: u32) -> Self {
         let any = numbers == Numbers::Any;
-        let whole_only = atom.integer && !any;
+        let whole_only = atom.integer && (atom.written || !any);
         // The digits that the schema's own numbers have, and two more: there is always room between two bounds.
         let bounds = [&atom.min, &atom.max].into_iter().flatten().map(|b| &b.value);
         let units = atom.multiple.iter().chain(&atom.not_multiples);
@@ -50,11 +53,13 @@ impl Rules {
             let last = i64::try_from(value.digits().len()).unwrap_or(i64::MAX) - value.point();
             fraction = fraction.max(usize::try_from(last).unwrap_or(0));
         }
-        let digits = usize::try_from(digits).unwrap_or(usize::MAX);
+        let digits = usize::try_from(digits).unwrap_or(usize::MAX).max(if any { ANY_DIGITS } else { 0 });
         let whole = narrow(digits.max(whole + 2).min(MAX_WHOLE));
         let fraction = if whole_only { 0 } else { narrow(digits.max(fraction + 2)) };
-        let exponent =
-            (any || atom.is_free()).then(|| MAX_EXPONENT.min(narrow(MAX_WHOLE).saturating_sub(whole.max(fraction))));
+        let exponent = match any {
+            true => (!whole_only).then_some(narrow(MAX_WHOLE)),
+            false => atom.is_free().then(|| MAX_EXPONENT.min(narrow(MAX_WHOLE).saturating_sub(whole.max(fraction)))),
+        };
         Self::within(atom, numbers, whole, fraction, exponent)
     }
 
