@@ -44,6 +44,11 @@ impl JsonAutomaton {
         self.form(Form::Value(value.to_string().into()))
     }
 
+    /// Whether a form is a conjunction with this part, or the part itself.
+    pub(super) fn has_part(&self, form: FormId, part: FormId) -> bool {
+        form == part || matches!(self.forms.get(form.0), Form::And(parts) if parts.contains(&part))
+    }
+
     /// The conjunction, simplified: nested ones are joined, duplicates and `true` left out.
     pub(super) fn all_of(&self, forms: impl IntoIterator<Item = FormId>) -> FormId {
         let mut parts: Vec<FormId> = Vec::new();

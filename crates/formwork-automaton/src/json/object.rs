@@ -310,7 +310,15 @@ impl JsonAutomaton {
         let (base, lifts) = self.exclusions_after(state.place(), machine, key, atom);
         let known = |form| self.cost(form);
         let mut ways: Vec<(FormId, u32)> = Vec::new();
-        let mut sets: Vec<Vec<u32>> = vec![Vec::new()];
+        // What can't fail later, even alone, has to be lifted here.
+        let fails_later = |not: u32| {
+            let alone = self.excluding(base, |other| *other == not);
+            self.object_plan(after, alone, &known).is_some()
+        };
+        let (mut needed, spare): (Vec<_>, Vec<_>) = lifts.iter().copied().partition(|(_, not)| !fails_later(*not));
+        needed.dedup_by_key(|(_, not)| *not);
+        let lifts: Vec<(FormId, u32)> = needed.iter().chain(&spare).copied().collect();
+        let mut sets: Vec<Vec<u32>> = vec![needed.iter().map(|(_, not)| *not).collect()];
         let mut tried = 0;
         // Fewest first: once a set of exclusions suffices, larger ones add nothing.
         while let Some(size) = sets.first().map(Vec::len) {
@@ -333,7 +341,7 @@ impl JsonAutomaton {
                     enough.push(set);
                 } else {
                     let last = set.last().and_then(|last| lifts.iter().position(|(_, not)| not == last));
-                    for (_, not) in lifts.iter().skip(last.map_or(0, |last| last + 1)) {
+                    for (_, not) in lifts.iter().skip(last.map_or(0, |last| last + 1).max(needed.len())) {
                         next.push(set.iter().copied().chain([*not]).collect());
                     }
                 }

@@ -2,14 +2,17 @@
 //! excluded atom fails.
 //!
 //! An excluded atom fails where a key it requires stays away, where a member's value is not what it asks, where a key comes that it
-//! does not allow, or by its counts. The search picks one of these for each, cheapest kind first, and backtracks; the first plan
-//! that works is taken.
+//! does not allow, or by its counts. The search picks one of these for each, the atom with the fewest first, and backtracks; the first
+//! plan that works is taken.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
 
 use super::JsonAutomaton;
 use super::form::FormId;
-use super::keys::{KeyMachine, KeyRef};
+use super::keys::{AtomKeys, KeyMachine, KeyRef};
 use super::liveness::NEVER;
 use super::object::ObjectAtom;
 
@@ -59,7 +62,26 @@ struct Search<'a> {
     known: &'a dyn Fn(FormId) -> u32,
     choices: u32,
     /// The form of each known key's value and of each class's, as the atom has it.
-    forms: &'a super::keys::AtomKeys,
+    forms: &'a AtomKeys,
+    /// What makes an excluded atom fail by a key with a form, as far as it was asked.
+    failing: RefCell<FxHashMap<(u32, KeyRef, FormId), Option<FormId>>>,
+}
+
+/// A way to make an excluded atom fail.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// A known key stays away.
+    Absent(u32),
+    /// A known key comes with a value of this form.
+    Named(u32, FormId),
+    /// One more key of a class comes with a value of this form.
+    Unnamed(u32, FormId),
+    /// The value of an unknown key that comes anyway is of this form.
+    Stricter(usize, FormId),
+    /// There are at most so many members.
+    AtMost(u32),
+    /// There are at least so many members.
+    AtLeast(u32),
 }
 
 /// Where a search stands.
@@ -74,6 +96,27 @@ struct Draft {
 }
 
 impl Draft {
+    fn with(&self, way: Way) -> Self {
+        let mut draft = self.clone();
+        match way {
+            Way::Absent(key) => {
+                draft.absent.insert(key);
+            }
+            Way::Named(key, form) => {
+                draft.named.insert(key, form);
+            }
+            Way::Unnamed(class, form) => draft.unnamed.push((class, form)),
+            Way::Stricter(index, form) => {
+                if let Some(member) = draft.unnamed.get_mut(index) {
+                    member.1 = form;
+                }
+            }
+            Way::AtMost(max) => draft.max = super::typed::least(draft.max, Some(max)),
+            Way::AtLeast(min) => draft.min = draft.min.max(min),
+        }
+        draft
+    }
+
     fn len(&self) -> u32 {
         u32::try_from(self.named.len() + self.unnamed.len()).unwrap_or(u32::MAX)
     }
@@ -93,88 +136,124 @@ impl JsonAutomaton {
             }
             draft.named.insert(key, form);
         }
-        let mut search = Search { machine, place, this, known, choices: 0, forms: &keys };
-        let found = self.resolve(&mut search, &draft, 0);
+        let failing = RefCell::default();
+        let mut search = Search { machine, place, this, known, choices: 0, forms: &keys, failing };
+        let found = self.resolve(&mut search, &draft, &this.not);
         if search.choices > MAX_CHOICES {
             self.note_undecided("choices of an object plan");
         }
         found
     }
 
-    /// Resolves the exclusions from the one at `index` on.
-    fn resolve(&self, search: &mut Search<'_>, draft: &Draft, index: usize) -> Option<Plan> {
+    /// Makes the excluded atoms fail that don't yet: the one with the fewest ways to do so first.
+    fn resolve(&self, search: &mut Search<'_>, draft: &Draft, pending: &[u32]) -> Option<Plan> {
         search.choices += 1;
         if search.choices > MAX_CHOICES {
             return None;
         }
-        let Some(not) = search.this.not.get(index) else { return self.fill(search, draft) };
-        let excluded = self.object_atoms.get(*not);
+        let left: Vec<u32> = pending.iter().copied().filter(|not| !self.fails_already(search, draft, *not)).collect();
+        let mut tightest = None;
+        for &not in &left {
+            // One or more than one: what is more makes no difference to the order.
+            let ways = self.ways_to_fail(search, draft, not, 2).len();
+            if ways == 0 {
+                return None;
+            }
+            if tightest.is_none_or(|(fewest, _)| ways < fewest) {
+                tightest = Some((ways, not));
+            }
+        }
+        let Some((_, tightest)) = tightest else { return self.fill(search, draft) };
+        let rest: Vec<u32> = left.into_iter().filter(|not| *not != tightest).collect();
+        self.ways_to_fail(search, draft, tightest, usize::MAX)
+            .into_iter()
+            .find_map(|way| self.resolve(search, &draft.with(way), &rest))
+    }
+
+    /// Whether an excluded atom fails by what is planned so far.
+    fn fails_already(&self, search: &Search<'_>, draft: &Draft, not: u32) -> bool {
+        let excluded = self.object_atoms.get(not);
+        let is_absent = |text: &u32| search.machine.index_of(*text).is_some_and(|key| draft.absent.contains(&key));
+        let fails = |key: KeyRef, form: FormId| {
+            if !self.is_name(search.machine, excluded, key) {
+                return true;
+            }
+            let asked = self.key_form(search.machine, excluded, key);
+            self.has_part(form, self.not_form(asked)) || self.sketch(self.all_of([form, asked])).is_empty()
+        };
+        excluded.required.iter().any(is_absent)
+            || draft.named.iter().any(|(key, form)| fails(KeyRef::Known(*key), *form))
+            || draft.unnamed.iter().any(|(class, form)| fails(KeyRef::Class(*class), *form))
+            || draft.max.is_some_and(|max| max < excluded.min)
+            || excluded.max.is_some_and(|max| draft.min > max)
+    }
+
+    /// Ways to make an excluded atom fail, `limit` of them at most, those that need no further member first.
+    fn ways_to_fail(&self, search: &Search<'_>, draft: &Draft, not: u32, limit: usize) -> Vec<Way> {
+        let excluded = self.object_atoms.get(not);
         let machine = search.machine;
+        let mut ways = Vec::new();
         // A key that it requires stays away.
-        for text in &excluded.required {
-            let Some(key) = machine.index_of(*text) else { continue };
-            if search.place.is_open(machine, key) && !draft.named.contains_key(&key) {
-                let mut draft = draft.clone();
-                draft.absent.insert(key);
-                if let Some(plan) = self.resolve(search, &draft, index + 1) {
-                    return Some(plan);
+        let absent = excluded.required.iter().filter_map(|text| machine.index_of(*text)).filter(|key| {
+            search.place.is_open(machine, *key) && !draft.named.contains_key(key) && !draft.absent.contains(key)
+        });
+        ways.extend(absent.map(Way::Absent).take(limit));
+        // A member that comes anyway is not what it asks.
+        for (&key, &own) in &draft.named {
+            if ways.len() >= limit {
+                return ways;
+            }
+            let form = self.failing(search, not, KeyRef::Known(key), own);
+            ways.extend(form.map(|form| Way::Named(key, form)));
+        }
+        for (index, &(class, own)) in draft.unnamed.iter().enumerate() {
+            let form = self.failing(search, not, KeyRef::Class(class), own);
+            ways.extend(form.map(|form| Way::Stricter(index, form)));
+        }
+        // One more member is not what it asks.
+        let members = search.place.count.saturating_add(draft.len());
+        let most = super::typed::least(search.this.max, draft.max);
+        if most.is_none_or(|most| members < most) {
+            for key in (0..).take(machine.keys.len()) {
+                if ways.len() >= limit {
+                    return ways;
+                }
+                let is_new = search.place.is_open(machine, key)
+                    && !draft.named.contains_key(&key)
+                    && !draft.absent.contains(&key)
+                    && self.key_cost(machine.keys[key as usize]) != NEVER;
+                if is_new {
+                    let form = self.failing(search, not, KeyRef::Known(key), search.forms.forms[key as usize]);
+                    ways.extend(form.map(|form| Way::Named(key, form)));
                 }
             }
-        }
-        // A member that it does not allow, first among those that come anyway.
-        let planned = draft.named.keys().copied();
-        let others = (0..u32::try_from(machine.keys.len()).unwrap_or(u32::MAX))
-            .filter(|key| search.place.is_open(machine, *key) && !draft.named.contains_key(key));
-        let candidates: Vec<u32> = planned.chain(others).filter(|key| !draft.absent.contains(key)).collect();
-        for key in candidates {
-            let own = draft.named.get(&key).copied().unwrap_or(search.forms.forms[key as usize]);
-            let Some(form) = self.failing(search, excluded, KeyRef::Known(key), own) else { continue };
-            if self.key_cost(machine.keys[key as usize]) == NEVER {
-                continue;
-            }
-            let mut draft = draft.clone();
-            draft.named.insert(key, form);
-            if let Some(plan) = self.resolve(search, &draft, index + 1) {
-                return Some(plan);
-            }
-        }
-        for class in 0..u32::try_from(machine.classes.len()).unwrap_or(u32::MAX) {
-            let own = search.forms.classes[class as usize];
-            let Some(form) = self.failing(search, excluded, KeyRef::Class(class), own) else { continue };
-            let mut draft = draft.clone();
-            draft.unnamed.push((class, form));
-            if let Some(plan) = self.resolve(search, &draft, index + 1) {
-                return Some(plan);
+            for class in (0..).take(machine.classes.len()) {
+                let form = self.failing(search, not, KeyRef::Class(class), search.forms.classes[class as usize]);
+                ways.extend(form.map(|form| Way::Unnamed(class, form)));
             }
         }
         // Too few members for it, or too many.
-        if let Some(max) = excluded.min.checked_sub(1) {
-            let mut draft = draft.clone();
-            draft.max = Some(draft.max.map_or(max, |m| m.min(max)));
-            if let Some(plan) = self.resolve(search, &draft, index + 1) {
-                return Some(plan);
-            }
-        }
-        if let Some(max) = excluded.max {
-            let mut draft = draft.clone();
-            draft.min = draft.min.max(max.saturating_add(1));
-            return self.resolve(search, &draft, index + 1);
-        }
-        None
+        ways.extend(excluded.min.checked_sub(1).filter(|most| members <= *most).map(Way::AtMost));
+        let more = excluded.max.map(|max| max.saturating_add(1));
+        ways.extend(more.filter(|min| most.is_none_or(|most| *min <= most)).map(Way::AtLeast));
+        ways
     }
 
     /// The form of a member whose presence or value makes an excluded atom fail, where there is such a value.
-    fn failing(&self, search: &Search<'_>, excluded: &ObjectAtom, key: KeyRef, own: FormId) -> Option<FormId> {
+    fn failing(&self, search: &Search<'_>, not: u32, key: KeyRef, own: FormId) -> Option<FormId> {
+        if let Some(known) = search.failing.borrow().get(&(not, key, own)) {
+            return *known;
+        }
+        let excluded = self.object_atoms.get(not);
         let form = if self.is_name(search.machine, excluded, key) {
             let asked = self.key_form(search.machine, excluded, key);
-            if self.is_true(asked) {
-                return None;
-            }
-            self.all_of([own, self.not_form(asked)])
+            if self.is_true(asked) { None } else { Some(self.all_of([own, self.not_form(asked)])) }
         } else {
-            own
+            Some(own)
         };
-        ((search.known)(form) != NEVER).then_some(form)
+        let form = form.filter(|form| (search.known)(*form) != NEVER);
+        search.failing.borrow_mut().insert((not, key, own), form);
+        form
     }
 
     /// Adds members until there are enough.
