@@ -310,46 +310,52 @@ impl JsonAutomaton {
         let (base, lifts) = self.exclusions_after(state.place(), machine, key, atom);
         let known = |form| self.cost(form);
         let mut ways: Vec<(FormId, u32)> = Vec::new();
+        // A value lifts together whatever the same form lifts.
+        let mut groups: Vec<(FormId, Vec<u32>)> = Vec::new();
+        for &(form, not) in &lifts {
+            match groups.iter_mut().find(|(other, _)| *other == form) {
+                Some((_, nots)) => nots.push(not),
+                None => groups.push((form, vec![not])),
+            }
+        }
         // What can't fail later, even alone, has to be lifted here.
-        let fails_later = |not: u32| {
-            let alone = self.excluding(base, |other| *other == not);
+        let fails_later = |not: &u32| {
+            let alone = self.excluding(base, |other| other == not);
             self.object_plan(after, alone, &known).is_some()
         };
-        let (mut needed, spare): (Vec<_>, Vec<_>) = lifts.iter().copied().partition(|(_, not)| !fails_later(*not));
-        needed.dedup_by_key(|(_, not)| *not);
-        let lifts: Vec<(FormId, u32)> = needed.iter().chain(&spare).copied().collect();
-        let mut sets: Vec<Vec<u32>> = vec![needed.iter().map(|(_, not)| *not).collect()];
+        groups.sort_by_cached_key(|(_, nots)| nots.iter().all(fails_later));
+        let needed = groups.iter().take_while(|(_, nots)| !nots.iter().all(fails_later)).count();
+        let mut sets: Vec<Vec<usize>> = vec![(0..needed).collect()];
         let mut tried = 0;
         // Fewest first: once a set of exclusions suffices, larger ones add nothing.
-        while let Some(size) = sets.first().map(Vec::len) {
-            let mut next: Vec<Vec<u32>> = Vec::new();
-            let mut enough: Vec<Vec<u32>> = Vec::new();
+        while !sets.is_empty() {
+            let mut next: Vec<Vec<usize>> = Vec::new();
+            let mut enough: Vec<Vec<usize>> = Vec::new();
             for set in sets {
                 tried += 1;
                 if tried > MAX_LIFTED {
                     self.note_undecided("lifted sets");
                     break;
                 }
-                let lifted = |not: &u32| set.contains(not);
+                let lifted = |not: &u32| set.iter().any(|group| groups[*group].1.contains(not));
                 let left = self.excluding(base, |not| !lifted(not));
+                let way = self.all_of([form].into_iter().chain(set.iter().map(|group| groups[*group].0)));
+                if self.cost(way) == NEVER {
+                    // Nor does a value satisfy more.
+                    continue;
+                }
                 if self.object_plan(after, left, &known).is_some() {
-                    let parts = lifts.iter().filter(|(_, not)| lifted(not)).map(|(form, _)| *form);
-                    let way = self.all_of([form].into_iter().chain(parts));
-                    if self.cost(way) != NEVER {
-                        ways.push((way, left));
-                    }
+                    ways.push((way, left));
                     enough.push(set);
                 } else {
-                    let last = set.last().and_then(|last| lifts.iter().position(|(_, not)| not == last));
-                    for (_, not) in lifts.iter().skip(last.map_or(0, |last| last + 1).max(needed.len())) {
-                        next.push(set.iter().copied().chain([*not]).collect());
-                    }
+                    let first = set.last().map_or(0, |last| last + 1).max(needed);
+                    next.extend((first..groups.len()).map(|group| set.iter().copied().chain([group]).collect()));
                 }
             }
-            next.retain(|set| !enough.iter().any(|small| small.iter().all(|not| set.contains(not))));
-            if tried > MAX_LIFTED || next.is_empty() || size >= lifts.len() {
+            if tried > MAX_LIFTED {
                 break;
             }
+            next.retain(|set: &Vec<usize>| !enough.iter().any(|small| small.iter().all(|group| set.contains(group))));
             sets = next;
         }
         (!ways.is_empty()).then_some(Reading { tag, ways, base, lifts })
