@@ -262,7 +262,7 @@ impl JsonAutomaton {
     }
 
     /// All completions of a state that has few.
-    fn all_texts(&self, start: LangState) -> Vec<String> {
+    pub(super) fn all_texts(&self, start: LangState) -> Vec<String> {
         let mut out = Vec::new();
         let mut open = vec![(start, Vec::new())];
         while let Some((state, bytes)) = open.pop() {

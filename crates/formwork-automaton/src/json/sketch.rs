@@ -19,18 +19,24 @@ pub(super) struct Sketch {
     types: u8,
     /// Where there are finitely many values: their canonical texts.
     values: Option<Arc<FxHashSet<String>>>,
+    /// Where there are finitely many strings: theirs.
+    strings: Option<Arc<FxHashSet<String>>>,
 }
+
+/// A pattern with at most so many texts is a list of them.
+const FEW_STRINGS: u64 = 64;
+const STRING: u8 = 1 << Type::String as u8;
 
 /// In-place subschemas that a sketch follows, one inside another.
 const DEPTH: u32 = 12;
 
 impl Sketch {
     fn all() -> Self {
-        Self { types: 0b11_1111, values: None }
+        Self { types: 0b11_1111, values: None, strings: None }
     }
 
     fn none() -> Self {
-        Self { types: 0, values: None }
+        Self { types: 0, values: None, strings: None }
     }
 
     /// Whether there is surely no value.
@@ -40,16 +46,44 @@ impl Sketch {
 
     fn of_values(values: &[Value]) -> Self {
         let types = values.iter().fold(0, |types, value| types | 1 << type_of(value) as u8);
-        Self { types, values: Some(Arc::new(values.iter().map(canonical).collect())) }
+        Self { types, values: Some(Arc::new(values.iter().map(canonical).collect())), strings: None }
+    }
+
+    /// Every value but strings, and these strings.
+    fn with_strings(strings: impl IntoIterator<Item = String>) -> Self {
+        let strings = strings.into_iter().map(|text| canonical(&Value::String(text))).collect();
+        Self { strings: Some(Arc::new(strings)), ..Self::all() }.settled()
+    }
+
+    /// Says the same of strings in all its parts.
+    fn settled(mut self) -> Self {
+        if self.strings.as_ref().is_some_and(|strings| strings.is_empty()) {
+            self.types &= !STRING;
+        }
+        let excluded = |text: &String| {
+            let is_string = text.starts_with('"');
+            is_string && (self.types & STRING == 0 || self.strings.as_ref().is_some_and(|all| !all.contains(text)))
+        };
+        if let Some(values) = &self.values
+            && values.iter().any(excluded)
+        {
+            self.values = Some(Arc::new(values.iter().filter(|text| !excluded(text)).cloned().collect()));
+        }
+        self
     }
 
     fn meet(&self, other: &Self) -> Self {
-        let types = self.types & other.types;
-        let values = match (&self.values, &other.values) {
+        type Texts = Option<Arc<FxHashSet<String>>>;
+        let both = |a: &Texts, b: &Texts| match (a, b) {
             (Some(a), Some(b)) => Some(Arc::new(a.intersection(b).cloned().collect())),
             (a, b) => a.as_ref().or(b.as_ref()).cloned(),
         };
-        Self { types, values }
+        Self {
+            types: self.types & other.types,
+            values: both(&self.values, &other.values),
+            strings: both(&self.strings, &other.strings),
+        }
+        .settled()
     }
 
     fn join(&self, other: &Self) -> Self {
@@ -63,7 +97,13 @@ impl Sketch {
             (Some(a), Some(b)) => Some(Arc::new(a.union(b).cloned().collect())),
             _ => None,
         };
-        Self { types: self.types | other.types, values }
+        let strings = match (&self.strings, &other.strings) {
+            (strings, _) if other.types & STRING == 0 => strings.clone(),
+            (_, strings) if self.types & STRING == 0 => strings.clone(),
+            (Some(a), Some(b)) => Some(Arc::new(a.union(b).cloned().collect())),
+            _ => None,
+        };
+        Self { types: self.types | other.types, values, strings }
     }
 }
 
@@ -142,7 +182,13 @@ impl JsonAutomaton {
 
     fn sketch_keywords(&self, keywords: &Keywords, depth: u32) -> Sketch {
         let types = Type::ALL.into_iter().filter(|t| keywords.types.contains(*t));
-        let mut out = Sketch { types: types.fold(0, |types, t| types | 1 << t as u8), values: None };
+        let mut out = Sketch { types: types.fold(0, |types, t| types | 1 << t as u8), ..Sketch::all() };
+        if let Some((regex, _)) = &keywords.string.pattern
+            && let Some(start) = self.langs.start(self.pattern_lang(regex))
+            && self.langs.count(start, FEW_STRINGS + 1) <= FEW_STRINGS
+        {
+            out = out.meet(&Sketch::with_strings(self.all_texts(start)));
+        }
         for values in &keywords.values {
             out = out.meet(&Sketch::of_values(values));
         }
