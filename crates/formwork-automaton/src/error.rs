@@ -17,7 +17,10 @@ pub struct CompileError(Box<Kind>);
 enum Kind {
     #[error("no value can satisfy {}", at("the schema", pointer))]
     Unsatisfiable { pointer: String },
-    #[error("no value that can be written satisfies the schema: {} is enforced without {left_out}", at("the keyword", pointer))]
+    #[error(
+        "no value that can be written satisfies the schema: {} is enforced without {left_out}",
+        at("the keyword", pointer)
+    )]
     Narrowed { pointer: String, left_out: String },
     #[error("whether a value satisfies the schema was not found out within the limit `alternatives`")]
     Undecided,

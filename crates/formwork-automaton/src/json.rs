@@ -38,13 +38,13 @@ use crate::lang::{Anchor, ByteSet, LangLimits, Langs};
 use crate::symbol::Symbol;
 
 use array::{ArrayAtom, ArrayGroup, ArrayState};
+use cover::{ArrayCover, ObjectCover};
 use escape::Escaping;
 use few::FewValue;
 use form::{Form, FormId};
+use keys::{AtomKeys, KeyMachine, KeyRef};
 use liveness::Costs;
 use number::{NumberAtom, NumberTrack, Rules as NumberRules};
-use keys::{AtomKeys, KeyMachine, KeyRef};
-use cover::{ArrayCover, ObjectCover};
 use object::{Member, ObjectAtom, ObjectGroup, ObjectState};
 use order::Positions;
 use situation::{Await, Goal, Situation, StringAlt, TagSet};
@@ -253,7 +253,6 @@ impl JsonAutomaton {
 
     /// Notes that a limit left a question open, which was then answered with "not allowed".
     fn note_undecided(&self, limit: &'static str) {
-        if std::env::var_os("FW_UNDECIDED").is_some() { eprintln!("undecided: {limit}"); }
         self.undecided.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     }
 

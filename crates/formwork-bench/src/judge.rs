@@ -44,9 +44,9 @@ pub(crate) fn by_masks(compiled: &CompiledConstraint, text: &[u8]) -> Option<Mas
     let mut verdict = None;
     for (at, token) in tokens.iter().enumerate() {
         let ends = matcher.is_accepting();
-        let (allowed, eos) = matcher.mask().map_or((false, false), |mask| {
-            (mask.allows(*token), vocabulary.eos().iter().any(|eos| mask.allows(*eos)))
-        });
+        let (allowed, eos) = matcher
+            .mask()
+            .map_or((false, false), |mask| (mask.allows(*token), vocabulary.eos().iter().any(|eos| mask.allows(*eos))));
         errors += usize::from(ends != eos);
         let read = matcher.advance(*token).is_ok();
         errors += usize::from(read != allowed);

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use formwork::decode::{SchemaValidator, ValidationStatus};
-use formwork::{
-    ByteSet, Constraint, Escapes, Numbers, PropertyOrder, SchemaOptions, Spelling, Vocabulary, Whitespace,
-};
+use formwork::{ByteSet, Constraint, Escapes, Numbers, PropertyOrder, SchemaOptions, Spelling, Vocabulary, Whitespace};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
@@ -295,6 +293,5 @@ impl Report {
 
 /// Whether an independent validator contradicts an instance's label.
 fn is_disputed(validator: Option<&SchemaValidator>, test: &Test) -> bool {
-    validator
-        .is_some_and(|validator| (validator.validate(&test.data).status == ValidationStatus::Valid) != test.valid)
+    validator.is_some_and(|validator| (validator.validate(&test.data).status == ValidationStatus::Valid) != test.valid)
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use formwork::{
-    ByteSet, Constraint, Draft, Escapes, Format, Numbers, PropertyOrder, SchemaOptions, Spelling, schema_options_from_json,
+    ByteSet, Constraint, Draft, Escapes, Format, Numbers, PropertyOrder, SchemaOptions, Spelling,
+    schema_options_from_json,
 };
 use indicatif::ProgressBar;
 use serde::{Deserialize, Serialize};
@@ -90,7 +91,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 fn remotes(path: &Path) -> Result<SchemaOptions, Error> {
     let text = std::fs::read_to_string(path).map_err(Error::read(path))?;
     let documents: Value = serde_json::from_str(&text).map_err(|e| Error::Other(format!("{}: {e}", path.display())))?;
-    schema_options_from_json(&json!({ "documents": documents })).map_err(|e| Error::Other(format!("{}: {e}", path.display())))
+    schema_options_from_json(&json!({ "documents": documents }))
+        .map_err(|e| Error::Other(format!("{}: {e}", path.display())))
 }
 
 fn judge(group: &Group, remotes: &SchemaOptions, report: &mut Report) {

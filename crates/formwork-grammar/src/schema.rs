@@ -51,8 +51,13 @@ pub fn schema_from_value(value: &Value, options: &SchemaOptions) -> Result<Schem
     while let Some(pending) = parser.pending.pop() {
         parser.read(pending)?;
     }
-    let schema =
-        Schema { nodes: parser.nodes, root, relaxed: parser.relaxed, narrowed: parser.narrowed, warnings: parser.warnings };
+    let schema = Schema {
+        nodes: parser.nodes,
+        root,
+        relaxed: parser.relaxed,
+        narrowed: parser.narrowed,
+        warnings: parser.warnings,
+    };
     cycles::refuse(&schema)?;
     Ok(schema)
 }

@@ -274,7 +274,9 @@ impl JsonAutomaton {
         }
         // Which of the counted forms the item satisfies, as bits; those after which the array can go on.
         let bits = counted.len().min(MAX_COUNTED);
-        let yes = |set: u32, index: u32| counted.iter().take(bits).position(|(_, i)| *i == index).is_some_and(|b| set >> b & 1 == 1);
+        let yes = |set: u32, index: u32| {
+            counted.iter().take(bits).position(|(_, i)| *i == index).is_some_and(|b| set >> b & 1 == 1)
+        };
         let after: Vec<Option<u32>> = (0..1_u32 << bits).map(|set| live(&|index| yes(set, index))).collect();
         let is_live = |set: u32| after[set as usize].is_some();
         let mut done: Vec<(u32, u32)> = Vec::new();

@@ -1,6 +1,5 @@
 //! Whether an array can still be completed, and how: so many more items, each satisfying what is still owed.
 
-
 use rustc_hash::FxHashSet;
 
 use super::JsonAutomaton;
@@ -139,9 +138,8 @@ impl JsonAutomaton {
             let spare = |set: &u32| (0..bits).filter(|b| set >> b & 1 == 1 && !counted[*b].2).count();
             sets.sort_by_key(|set| (std::cmp::Reverse(owed(set)), spare(set)));
             for set in sets {
-                let satisfied = |i: u32| {
-                    counted.iter().take(bits).position(|(c, ..)| *c == i).is_some_and(|b| set >> b & 1 == 1)
-                };
+                let satisfied =
+                    |i: u32| counted.iter().take(bits).position(|(c, ..)| *c == i).is_some_and(|b| set >> b & 1 == 1);
                 let Some(after) = self.after_item(atom, &satisfied, &satisfied) else { continue };
                 let literals = (0..bits).map(|b| {
                     let form = counted[b].1;

@@ -212,9 +212,11 @@ impl JsonAutomaton {
         let live = own.iter().take_while(|form| known(**form) != NEVER).count();
         let mut best: Option<Vec<(usize, FormId)>> = None;
         for place in 0..live {
-            let again = seen.values().iter().map(|v| self.all_of([own[place], self.value_form(v)])).find(|form| {
-                known(*form) != NEVER
-            });
+            let again = seen
+                .values()
+                .iter()
+                .map(|v| self.all_of([own[place], self.value_form(v)]))
+                .find(|form| known(*form) != NEVER);
             if let Some(form) = again {
                 best = Some(vec![(place, form)]);
                 break;
@@ -286,9 +288,7 @@ impl JsonAutomaton {
 
     /// The state in which only the alternatives are left that have enough different items; `None` where none has.
     fn array_that_ends(&self, seq: &Frames, array: u32, count: u32, items: KeySet) -> Option<u32> {
-        self.array_with(array, |state, atom| {
-            self.can_complete(atom, state.index, count, Seen::new(seq, items), false)
-        })
+        self.array_with(array, |state, atom| self.can_complete(atom, state.index, count, Seen::new(seq, items), false))
     }
 
     /// After a byte was read: keeps it where a frame asks for that, and finds out whether the items being read are still alive.
@@ -347,14 +347,7 @@ impl JsonAutomaton {
     }
 
     /// The values of a form that the item before `index`, the `count`th, can have for an alternative; `None` where they are not few.
-    fn values_left(
-        &self,
-        alt: &ArrayAlt,
-        form: FormId,
-        index: u32,
-        count: u32,
-        seen: Seen<'_>,
-    ) -> Option<Vec<Value>> {
+    fn values_left(&self, alt: &ArrayAlt, form: FormId, index: u32, count: u32, seen: Seen<'_>) -> Option<Vec<Value>> {
         let this = self.array_atoms.get(alt.base);
         let fits = |value: &FewValue| {
             let counted = |i: u32| {
@@ -371,7 +364,8 @@ impl JsonAutomaton {
         }
         if this.repeats {
             // A new value will do where a later item can repeat it, or another one.
-            let later = (0..=self.prefix_len(alt.base).saturating_sub(index)).map(|i| self.item_form(alt.base, index + i));
+            let later =
+                (0..=self.prefix_len(alt.base).saturating_sub(index)).map(|i| self.item_form(alt.base, index + i));
             let room = this.max.map_or(u32::MAX, |max| max.saturating_sub(count));
             let own = self.item_form(alt.base, index.saturating_sub(1));
             let is_wide = |later: FormId| later == own || matches!(self.forms.get(later.0), Form::True);

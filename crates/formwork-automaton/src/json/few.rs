@@ -53,7 +53,12 @@ struct Parts<'a> {
 
 /// So many values of a form are looked at where an array has so many items, or must have; the same for most numbers of items.
 pub(super) fn cap_of(items: u32) -> usize {
-    usize::try_from(items).unwrap_or(usize::MAX).saturating_add(2).checked_next_power_of_two().unwrap_or(usize::MAX).max(LEAST_CAP)
+    usize::try_from(items)
+        .unwrap_or(usize::MAX)
+        .saturating_add(2)
+        .checked_next_power_of_two()
+        .unwrap_or(usize::MAX)
+        .max(LEAST_CAP)
 }
 
 impl JsonAutomaton {
@@ -254,15 +259,12 @@ impl JsonAutomaton {
         match value {
             Value::Null => typed.null,
             Value::Bool(value) => typed.booleans & if *value { 0b10 } else { 0b01 } != 0,
-            Value::Number(number) => Decimal::from_json(number).is_some_and(|number| {
-                typed.numbers.iter().any(|atom| self.number_atoms.get(*atom).holds(&number))
-            }),
+            Value::Number(number) => Decimal::from_json(number)
+                .is_some_and(|number| typed.numbers.iter().any(|atom| self.number_atoms.get(*atom).holds(&number))),
             Value::String(text) => {
                 let chars = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
                 typed.strings.iter().map(|atom| self.string_atoms.get(*atom)).any(|atom| {
-                    atom.min <= chars
-                        && atom.max.is_none_or(|max| chars <= max)
-                        && self.langs.contains(atom.lang, text)
+                    atom.min <= chars && atom.max.is_none_or(|max| chars <= max) && self.langs.contains(atom.lang, text)
                 })
             }
             Value::Array(items) => typed.arrays.iter().any(|atom| self.is_array_of(*atom, items)),

@@ -64,9 +64,25 @@ impl JsonAutomaton {
         }
         parts.sort_unstable();
         parts.dedup();
-        let contradicts = |id: &FormId| matches!(self.forms.get(id.0), Form::Not(inner) if parts.binary_search(inner).is_ok());
+        let contradicts =
+            |id: &FormId| matches!(self.forms.get(id.0), Form::Not(inner) if parts.binary_search(inner).is_ok());
         if parts.iter().any(contradicts) {
             return self.form(Form::False);
+        }
+        // A disjunction says nothing beside one of its parts, and less beside the negation of one.
+        let simpler = parts.iter().find_map(|id| {
+            let Form::Or(inner) = self.forms.get(id.0) else { return None };
+            if inner.iter().any(|part| parts.binary_search(part).is_ok()) {
+                return Some((*id, None));
+            }
+            let possible = |part: &FormId| parts.binary_search(&self.not_form(*part)).is_err();
+            let left: Vec<FormId> = inner.iter().copied().filter(possible).collect();
+            (left.len() < inner.len()).then(|| (*id, Some(self.any_of(left))))
+        });
+        if let Some((disjunction, left)) = simpler {
+            parts.retain(|id| *id != disjunction);
+            parts.extend(left);
+            return self.all_of(parts);
         }
         match *parts.as_slice() {
             [] => self.form(Form::True),
@@ -102,7 +118,10 @@ impl JsonAutomaton {
             Form::True => self.form(Form::False),
             Form::Not(inner) => *inner,
             Form::Node(node) if matches!(self.schema.node(*node).kind, NodeKind::Never) => self.form(Form::True),
-            Form::Node(_) | Form::Value(_) | Form::And(_) | Form::Or(_) => self.form(Form::Not(form)),
+            // So that parts that stand on both sides of a conjunction are seen.
+            Form::And(parts) => self.any_of(parts.iter().map(|part| self.not_form(*part))),
+            Form::Or(parts) => self.all_of(parts.iter().map(|part| self.not_form(*part))),
+            Form::Node(_) | Form::Value(_) => self.form(Form::Not(form)),
         }
     }
 

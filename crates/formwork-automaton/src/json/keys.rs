@@ -49,7 +49,8 @@ pub(super) enum KeyRef {
 
 impl PartialEq for KeyMachine {
     fn eq(&self, other: &Self) -> bool {
-        (&self.keys, self.listed, self.position, &self.langs) == (&other.keys, other.listed, other.position, &other.langs)
+        (&self.keys, self.listed, self.position, &self.langs)
+            == (&other.keys, other.listed, other.position, &other.langs)
     }
 }
 
@@ -92,7 +93,6 @@ pub(super) struct Live {
     /// Whether some value satisfies the form of a class.
     pub(super) classes: Box<[bool]>,
 }
-
 
 impl KeyMachine {
     pub(super) fn new(
@@ -213,7 +213,6 @@ impl KeyMachine {
         self.by_text.get(&text).copied()
     }
 }
-
 
 /// A class of at most so many keys is spelled out: its keys become known ones.
 const FEW_KEYS: u64 = 64;

@@ -5,7 +5,6 @@
 //! F", which has no plain form; an object atom therefore carries the atoms that it must not satisfy, and they are resolved as
 //! members come (see `object_plan.rs`).
 
-
 use super::JsonAutomaton;
 use super::array::{ArrayAtom, ArrayGroup, Counted};
 use super::form::{Form, FormId};
@@ -247,8 +246,7 @@ impl JsonAutomaton {
     ) -> Option<Vec<u32>> {
         let mut out = Vec::new();
         if let Some(then) = then {
-            let holds: Vec<ObjectAtom> =
-                condition.objects.iter().map(|a| self.object_atoms.get(*a).clone()).collect();
+            let holds: Vec<ObjectAtom> = condition.objects.iter().map(|a| self.object_atoms.get(*a).clone()).collect();
             if holds.iter().any(|atom| !atom.not.is_empty()) {
                 return None;
             }

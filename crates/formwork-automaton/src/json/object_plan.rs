@@ -271,9 +271,7 @@ impl JsonAutomaton {
         let mut unnamed = draft.unnamed.clone();
         if missing > 0 {
             let mut spare: Vec<(u32, u32)> = (0..u32::try_from(machine.keys.len()).unwrap_or(u32::MAX))
-                .filter(|key| {
-                    place.is_open(machine, *key) && !named.contains_key(key) && !draft.absent.contains(key)
-                })
+                .filter(|key| place.is_open(machine, *key) && !named.contains_key(key) && !draft.absent.contains(key))
                 .filter_map(|key| {
                     let cost = add(self.key_cost(machine.keys[key as usize]), known(keys.forms[key as usize]));
                     (cost != NEVER).then_some((cost, key))

@@ -2,8 +2,8 @@
 
 use super::JsonAutomaton;
 use super::escape::Read;
-use super::literal::Literal;
 use super::keys::KeyRef;
+use super::literal::Literal;
 use super::object::OFF;
 use super::situation::{Goal, Situation};
 use super::space::{self, Blank, Gap};

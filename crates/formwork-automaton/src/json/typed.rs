@@ -60,9 +60,8 @@ impl JsonAutomaton {
                     let (negated, plain): (Vec<FormId>, Vec<FormId>) =
                         parts.iter().partition(|p| matches!(self.forms.get(p.0), Form::Not(_)));
                     let mut plain = plain.into_iter();
-                    let first = plain
-                        .next()
-                        .map_or_else(|| self.everything(), |p| (*self.typed_noting(p, evaluated)).clone());
+                    let first =
+                        plain.next().map_or_else(|| self.everything(), |p| (*self.typed_noting(p, evaluated)).clone());
                     let all = plain.fold(first, |all, part| self.both(&all, &self.typed_noting(part, evaluated)));
                     negated.into_iter().fold(all, |all, part| match self.forms.get(part.0) {
                         Form::Not(inner) => self.without_typed(all, &self.typed(*inner)),
@@ -207,7 +206,10 @@ impl JsonAutomaton {
             self.keep_object(self.object_assertions(keywords, evaluated), &mut out.objects);
             // Names that were narrowed have no complement here.
             let names = keywords.object.names.map(|node| self.typed(self.node_form(node)));
-            let is_narrowed = |atom: &u32| { let atom = self.string_atoms.get(*atom); atom.lang != atom.wide };
+            let is_narrowed = |atom: &u32| {
+                let atom = self.string_atoms.get(*atom);
+                atom.lang != atom.wide
+            };
             out.cut |= names.is_some_and(|names| names.cut || names.strings.iter().any(is_narrowed));
         }
         out
@@ -313,15 +315,13 @@ impl JsonAutomaton {
             match value {
                 Value::Null => out.null = true,
                 Value::Bool(b) => out.booleans |= if *b { 0b10 } else { 0b01 },
-                Value::Number(number) => {
-                    match NumberAtom::exactly(number) {
-                        Some(atom) => self.keep_number(atom, &mut out.numbers),
-                        None => {
-                            self.note_undecided("digits of a constant");
-                            out.cut = true;
-                        }
+                Value::Number(number) => match NumberAtom::exactly(number) {
+                    Some(atom) => self.keep_number(atom, &mut out.numbers),
+                    None => {
+                        self.note_undecided("digits of a constant");
+                        out.cut = true;
                     }
-                }
+                },
                 Value::String(text) => strings.push(text),
                 Value::Array(items) => {
                     let group = ArrayGroup {

@@ -49,7 +49,8 @@ impl JsonAutomaton {
     pub(super) fn object_opening(&self, goal: u32) -> Option<u32> {
         self.object_openings.get_or(goal, || {
             let atoms = self.goal_atoms(goal, |typed| &typed.objects);
-            self.open_object(&atoms, self.goal(goal).position, self.goal(goal).active).map(|s| self.situations.intern(s))
+            self.open_object(&atoms, self.goal(goal).position, self.goal(goal).active)
+                .map(|s| self.situations.intern(s))
         })
     }
 

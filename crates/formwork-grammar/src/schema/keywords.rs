@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::ir::{Applicator, Bound, Contains, Keywords, NodeId, NumberRules, Narrowed, PatternProperty, Relaxed};
+use super::ir::{Applicator, Bound, Contains, Keywords, Narrowed, NodeId, NumberRules, PatternProperty, Relaxed};
 use super::known::{Known, Vocabulary};
 use super::values::{At, count, flag, members, names, number, regex, text, types};
 use super::{Parser, Site};

@@ -71,7 +71,15 @@ impl Brackets {
         if depth >= self.depth {
             return Step::Limit(LimitKind::Depth);
         }
-        let frame = seq.push(Frame { parent, state: kind, count: 0, depth, keys: KeySet::EMPTY, text: Frame::UNKEPT, watch: Watch::Nothing });
+        let frame = seq.push(Frame {
+            parent,
+            state: kind,
+            count: 0,
+            depth,
+            keys: KeySet::EMPTY,
+            text: Frame::UNKEPT,
+            watch: Watch::Nothing,
+        });
         Step::To(state(kind, 0, frame))
     }
 }
@@ -205,7 +213,15 @@ impl Keys {
 
 impl Automaton for Keys {
     fn start(&self, seq: &mut Frames) -> State {
-        let frame = seq.push(Frame { parent: FrameId::NONE, state: 0, count: 0, depth: 0, keys: KeySet::EMPTY, text: Frame::UNKEPT, watch: Watch::Nothing });
+        let frame = seq.push(Frame {
+            parent: FrameId::NONE,
+            state: 0,
+            count: 0,
+            depth: 0,
+            keys: KeySet::EMPTY,
+            text: Frame::UNKEPT,
+            watch: Watch::Nothing,
+        });
         state(0, 0, frame)
     }
 

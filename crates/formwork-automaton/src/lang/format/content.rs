@@ -1,8 +1,7 @@
 //! What draft 7 asserts of a string's content.
 
 /// RFC 4648, section 4, with the last bits that encode nothing zero, as decoders ask.
-pub(super) const BASE64: &str =
-    "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?";
+pub(super) const BASE64: &str = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?";
 /// The same with any last bits.
 pub(super) const ANY_BASE64: &str = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?";
 /// No JSON text is outside of it.
