@@ -252,7 +252,7 @@ impl JsonAutomaton {
     }
 
     /// Notes that a limit left a question open, which was then answered with "not allowed".
-    fn note_undecided(&self, limit: &'static str) {
+    fn note_undecided(&self) {
         self.undecided.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     }
 

@@ -270,7 +270,7 @@ impl JsonAutomaton {
         };
         let mut ways = Vec::new();
         if counted.len() > MAX_COUNTED {
-            self.note_undecided("counted forms");
+            self.note_undecided();
         }
         // Which of the counted forms the item satisfies, as bits; those after which the array can go on.
         let bits = counted.len().min(MAX_COUNTED);

@@ -58,7 +58,7 @@ impl JsonAutomaton {
         let mut items = Vec::new();
         let found = self.place_items(&mut search, atom, index, count, &mut items);
         if search.steps > MAX_STEPS {
-            self.note_undecided("steps of an array plan");
+            self.note_undecided();
         }
         if found { self.priced(items, known) } else { None }
     }

@@ -202,7 +202,7 @@ impl JsonAutomaton {
     ) -> Option<ArrayPlan> {
         let this = self.array_atoms.get(atom);
         if !this.contains.is_empty() {
-            self.note_undecided("repeats");
+            self.note_undecided();
             return None;
         }
         // From the prefix on, all items are alike: two more places say all.

@@ -247,7 +247,7 @@ impl JsonAutomaton {
     fn count_try(&self, found: &mut Found) -> Option<()> {
         found.tried += 1;
         if found.tried > CANDIDATES {
-            self.note_undecided("candidates");
+            self.note_undecided();
             return None;
         }
         Some(())

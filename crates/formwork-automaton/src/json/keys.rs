@@ -244,7 +244,7 @@ impl JsonAutomaton {
             }
             if split.len() > MAX_CLASSES {
                 split.truncate(MAX_CLASSES);
-                self.note_undecided("classes of keys");
+                self.note_undecided();
             }
             classes = split;
         }

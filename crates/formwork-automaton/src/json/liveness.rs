@@ -19,6 +19,7 @@
 use std::cell::RefCell;
 use std::sync::{PoisonError, RwLock};
 
+use formwork_grammar::{Applicator, NodeKind, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::JsonAutomaton;
@@ -91,7 +92,7 @@ impl JsonAutomaton {
             }
             for form in met.into_inner() {
                 if unknown.len() >= MAX_FORMS {
-                    self.note_undecided("forms");
+                    self.note_undecided();
                     break;
                 }
                 if !found.contains_key(&form) {
@@ -167,6 +168,7 @@ impl JsonAutomaton {
         let mut seen = FxHashSet::default();
         let mut pointer = self.pointer_of(at);
         while seen.insert(at) {
+            let parts = self.needed_parts(at);
             let typed = self.typed(at);
             let items = typed.arrays.iter().flat_map(|a| {
                 let needed = self.array_atoms.get(*a).min.min(MAX_BLAMED);
@@ -176,11 +178,42 @@ impl JsonAutomaton {
                 let atom = self.object_atoms.get(*o);
                 atom.required.iter().map(|key| self.named_form(atom, *key)).collect::<Vec<_>>()
             });
-            let Some(next) = items.chain(members).find(|f| self.cost(*f) == NEVER) else { break };
+            let mut needed = items.chain(members).chain(parts);
+            let Some(next) = needed.find(|f| self.cost(*f) == NEVER) else { break };
             at = next;
             pointer = self.pointer_of(at).or(pointer);
         }
         pointer.unwrap_or_default()
+    }
+
+    /// The subschemas that a value of a form needs a value of, as far as its keywords say: no alternative may be left to ask.
+    fn needed_parts(&self, form: FormId) -> Vec<FormId> {
+        let mut nodes = Vec::new();
+        let own = match self.forms.get(form.0) {
+            Form::And(parts) => parts.to_vec(),
+            _ => vec![form],
+        };
+        for part in own {
+            let Form::Node(node) = self.forms.get(part.0) else { continue };
+            let NodeKind::Keywords(keywords) = &self.schema.node(*node).kind else { continue };
+            for applicator in &keywords.applicators {
+                match applicator {
+                    Applicator::Ref(target) => nodes.push(*target),
+                    Applicator::AllOf(targets) => nodes.extend(targets),
+                    _ => {}
+                }
+            }
+            if keywords.types.is_only(Type::Object) {
+                let object = &keywords.object;
+                let named = |key: &String| object.properties.get(key).copied().or(object.additional);
+                nodes.extend(object.required.iter().filter_map(named));
+            }
+            if keywords.types.is_only(Type::Array) {
+                let items = keywords.array.prefix.iter().chain(&keywords.array.rest);
+                nodes.extend(items.take(keywords.array.min_items as usize));
+            }
+        }
+        nodes.into_iter().map(|node| self.node_form(node)).collect()
     }
 
     fn pointer_of(&self, form: FormId) -> Option<String> {

@@ -19,7 +19,7 @@ impl JsonAutomaton {
     pub(super) fn without_typed(&self, from: Typed, what: &Typed) -> Typed {
         if what.cut {
             // The complement of a language that was narrowed would be too wide.
-            self.note_undecided("complement of a cut form");
+            self.note_undecided();
             return Typed { cut: true, ..Typed::default() };
         }
         let mut out = Typed { null: from.null && !what.null, booleans: from.booleans & !what.booleans, ..from };
@@ -213,7 +213,7 @@ impl JsonAutomaton {
         evaluated: Evaluated,
     ) -> Typed {
         if condition.cut {
-            self.note_undecided("cut condition");
+            self.note_undecided();
             return Typed { cut: true, ..Typed::default() };
         }
         let faults =

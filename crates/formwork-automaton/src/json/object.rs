@@ -334,7 +334,7 @@ impl JsonAutomaton {
             for set in sets {
                 tried += 1;
                 if tried > MAX_LIFTED {
-                    self.note_undecided("lifted sets");
+                    self.note_undecided();
                     break;
                 }
                 let lifted = |not: &u32| set.iter().any(|group| groups[*group].1.contains(not));

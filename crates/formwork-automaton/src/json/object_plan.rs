@@ -140,7 +140,7 @@ impl JsonAutomaton {
         let mut search = Search { machine, place, this, known, choices: 0, forms: &keys, failing };
         let found = self.resolve(&mut search, &draft, &this.not);
         if search.choices > MAX_CHOICES {
-            self.note_undecided("choices of an object plan");
+            self.note_undecided();
         }
         found
     }

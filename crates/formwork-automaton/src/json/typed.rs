@@ -300,7 +300,7 @@ impl JsonAutomaton {
         self.typed(form).strings.iter().fold(self.langs.none(), |all, atom| {
             let StringAtom { lang, min, max, .. } = *self.string_atoms.get(*atom);
             let window = self.langs.of_length(min, max).unwrap_or_else(|_| {
-                self.note_undecided("length");
+                self.note_undecided();
                 self.langs.none()
             });
             self.langs.or(all, self.langs.and(lang, window))
@@ -318,7 +318,7 @@ impl JsonAutomaton {
                 Value::Number(number) => match NumberAtom::exactly(number) {
                     Some(atom) => self.keep_number(atom, &mut out.numbers),
                     None => {
-                        self.note_undecided("digits of a constant");
+                        self.note_undecided();
                         out.cut = true;
                     }
                 },
@@ -367,7 +367,7 @@ impl JsonAutomaton {
         }
         let covering: Vec<&Arc<Typed>> = branches.iter().filter(|branch| self.covers_something(branch)).collect();
         if covering.len() > MAX_BRANCH_SETS {
-            self.note_undecided("branch sets");
+            self.note_undecided();
             out.cut = true;
         }
         let sets = covering.len().min(MAX_BRANCH_SETS);
@@ -455,7 +455,7 @@ impl JsonAutomaton {
         let cut = list.len() > limit;
         if cut {
             list.truncate(limit);
-            self.note_undecided("alternatives");
+            self.note_undecided();
         }
         cut
     }

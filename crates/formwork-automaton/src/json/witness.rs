@@ -61,7 +61,7 @@ impl JsonAutomaton {
             return None;
         }
         let (rest, seq, state) = self.closing(seq, state, rest).or_else(|| {
-            self.note_undecided("witness");
+            self.note_undecided();
             None
         })?;
         out.extend(rest);

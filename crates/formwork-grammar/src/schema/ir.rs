@@ -215,6 +215,11 @@ impl TypeSet {
         self.0 & (1 << t as u8) != 0 || (t == Type::Number && self.0 & Self::INTEGER != 0)
     }
 
+    /// Whether values of the type alone may be valid.
+    pub fn is_only(self, t: Type) -> bool {
+        self.0 == 1 << t as u8
+    }
+
     /// Whether numbers must be integers.
     pub fn integer_only(self) -> bool {
         self.0 & Self::INTEGER != 0 && self.0 & (1 << Type::Number as u8) == 0

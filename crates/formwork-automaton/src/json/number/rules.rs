@@ -12,6 +12,9 @@ use crate::json::JsonAutomaton;
 /// float, and those of usual length don't become zero.
 const MAX_EXPONENT: u16 = 280;
 
+/// The digits of the largest 64-bit float, rounded down; they begin 309 places before the point.
+const LARGEST_FLOAT: [u8; 17] = [1, 7, 9, 7, 6, 9, 3, 1, 3, 4, 8, 6, 2, 3, 1, 5, 7];
+
 /// Digits of an integer that surely is below the largest 64-bit float.
 const MAX_WHOLE: usize = 308;
 
@@ -76,8 +79,12 @@ impl Rules {
         let finest = Decimal::from_digits(false, &[1], 1 - i64::from(fraction) - i64::from(exponent.unwrap_or(0)));
         let wanted = atom.unit().filter(|unit| !is_multiple(&finest, unit)).map(|unit| Condition::new(&unit, true));
         let unwanted = atom.not_multiples.iter().map(|unit| Condition::new(unit, false));
+        let bounds = [false, true].map(|negative| {
+            let [lower, upper] = atom.magnitude(negative)?;
+            Some([lower, if any { Some(below_infinity(upper)) } else { upper }])
+        });
         Self {
-            bounds: [false, true].map(|negative| atom.magnitude(negative)),
+            bounds,
             conditions: wanted.into_iter().chain(unwanted).collect(),
             whole,
             fraction,
@@ -91,6 +98,12 @@ impl Rules {
     pub(super) fn is_long(&self) -> bool {
         self.conditions.iter().map(Condition::bits).sum::<u64>() > LONG_UNITS
     }
+}
+
+/// An upper bound that keeps numbers finite as 64-bit floats.
+fn below_infinity(upper: Option<Bound>) -> Bound {
+    let largest = Bound { value: Decimal::from_digits(false, &LARGEST_FLOAT, 309), exclusive: false };
+    upper.filter(|bound| bound.value.point() < 309).unwrap_or(largest)
 }
 
 fn narrow(n: usize) -> u16 {
