@@ -40,7 +40,6 @@ use crate::symbol::Symbol;
 use array::{ArrayAtom, ArrayGroup, ArrayState};
 use cover::{ArrayCover, ObjectCover};
 use escape::Escaping;
-use few::FewValue;
 use form::{Form, FormId};
 use keys::{AtomKeys, KeyMachine, KeyRef};
 use liveness::Costs;
@@ -104,7 +103,7 @@ pub struct JsonAutomaton {
     number_rules: Memo<u32, std::sync::Arc<NumberRules>>,
     number_lives: Memo<u32, bool>,
     number_costs: Memo<u32, u32>,
-    few: Memo<(FormId, usize), Option<std::sync::Arc<[FewValue]>>>,
+    few: Memo<(FormId, usize), std::sync::Arc<few::Values>>,
     /// Whether some array's items are compared.
     comparing: bool,
     array_groups: Interner<ArrayGroup>,

@@ -2,7 +2,8 @@
 //! accepted.
 
 use formwork_automaton::{Automaton, Frames, JsonAutomaton, Spelling, State, Step, Symbol};
-use formwork_grammar::{Escapes, Numbers, PropertyOrder, SchemaOptions, Whitespace, schema_from_value};
+use formwork_grammar::{Escapes, Limits, Numbers, PropertyOrder, SchemaOptions, Whitespace, schema_from_value};
+use proptest::option::of as some;
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 use serde_json::{Map, Value, json};
@@ -26,17 +27,15 @@ fn schema() -> impl Strategy<Value = Value> {
         }),
         (-300..300_i32, 0..400_i32)
             .prop_map(|(lo, span)| json!({"type": "integer", "minimum": lo, "maximum": lo + span})),
-        (proptest::sample::select(&UNITS[..]), any::<bool>(), proptest::option::of(-20..20_i32)).prop_map(
-            |(unit, integer, least)| {
-                let unit: Value = serde_json::from_str(unit).unwrap_or_default();
-                let mut out = json!({"type": if integer { "integer" } else { "number" }, "multipleOf": unit});
-                if let Some(least) = least {
-                    out["minimum"] = json!(least);
-                    out["maximum"] = json!(least + 9);
-                }
-                out
+        (proptest::sample::select(&UNITS[..]), any::<bool>(), some(-20..20_i32)).prop_map(|(unit, integer, least)| {
+            let unit: Value = serde_json::from_str(unit).unwrap_or_default();
+            let mut out = json!({"type": if integer { "integer" } else { "number" }, "multipleOf": unit});
+            if let Some(least) = least {
+                out["minimum"] = json!(least);
+                out["maximum"] = json!(least + 9);
             }
-        ),
+            out
+        }),
         proptest::sample::select(&UNITS[..]).prop_map(|unit| {
             let unit: Value = serde_json::from_str(unit).unwrap_or_default();
             json!({"not": {"multipleOf": unit}})
@@ -49,13 +48,8 @@ fn schema() -> impl Strategy<Value = Value> {
     ];
     let node = leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
-            (
-                proptest::collection::vec(inner.clone(), 0..3),
-                proptest::option::of(inner.clone()),
-                0..3_u8,
-                proptest::option::of(0..3_u8)
-            )
-                .prop_map(|(prefix, items, min, more)| {
+            (proptest::collection::vec(inner.clone(), 0..3), some(inner.clone()), 0..3_u8, some(0..3_u8)).prop_map(
+                |(prefix, items, min, more)| {
                     let mut out = json!({"type": "array", "minItems": min});
                     if !prefix.is_empty() {
                         out["prefixItems"] = json!(prefix);
@@ -67,11 +61,12 @@ fn schema() -> impl Strategy<Value = Value> {
                         out["maxItems"] = json!(min + more);
                     }
                     out
-                }),
+                }
+            ),
             (
                 proptest::collection::btree_map(proptest::sample::select(&NAMES[..]), inner.clone(), 0..4),
                 proptest::collection::btree_set(proptest::sample::select(&NAMES[..]), 0..3),
-                proptest::option::of(prop_oneof![Just(json!(false)), inner.clone()]),
+                some(prop_oneof![Just(json!(false)), inner.clone()]),
                 any::<bool>(),
             )
                 .prop_map(|(properties, required, additional, typed)| {
@@ -88,7 +83,15 @@ fn schema() -> impl Strategy<Value = Value> {
                 }),
             proptest::collection::vec(inner.clone(), 1..4).prop_map(|v| json!({"anyOf": v})),
             proptest::collection::vec(inner.clone(), 1..3).prop_map(|v| json!({"allOf": v})),
-            (inner.clone(), inner).prop_map(|(a, b)| json!({"anyOf": [a, {"type": "null"}], "allOf": [b]})),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| json!({"anyOf": [a, {"type": "null"}], "allOf": [b]})),
+            proptest::collection::vec(inner.clone(), 1..4).prop_map(|v| json!({"oneOf": v})),
+            inner.clone().prop_map(|a| json!({"not": a})),
+            (inner.clone(), some(inner.clone()), some(inner.clone())).prop_map(|(condition, then, otherwise)| with(
+                json!({"if": condition}),
+                [("then", then), ("else", otherwise)]
+            )),
+            arrays(inner.clone()),
+            objects(inner),
         ]
     });
     (node.clone(), node).prop_map(|(root, definition)| {
@@ -96,6 +99,72 @@ fn schema() -> impl Strategy<Value = Value> {
         root["$defs"] = json!({"d": definition});
         root
     })
+}
+
+/// A schema with more members.
+fn with<const N: usize>(mut schema: Value, members: [(&str, Option<Value>); N]) -> Value {
+    for (key, value) in members {
+        if let Some(value) = value {
+            schema[key] = value;
+        }
+    }
+    schema
+}
+
+/// What is counted, compared and left over in arrays.
+fn arrays(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
+    (
+        proptest::collection::vec(inner.clone(), 0..3),
+        some(inner.clone()),
+        some((inner.clone(), 0..3_u8, some(0..3_u8))),
+        any::<bool>(),
+        some(inner),
+        (0..3_u8, some(0..3_u8)),
+    )
+        .prop_map(|(prefix, items, contains, unique, unevaluated, (min, more))| {
+            let mut out = json!({"type": "array", "minItems": min, "uniqueItems": unique});
+            if let Some((contains, least, more)) = contains {
+                out["contains"] = contains;
+                out["minContains"] = json!(least);
+                out = with(out, [("maxContains", more.map(|more| json!(least + more)))]);
+            }
+            let prefix = (!prefix.is_empty()).then(|| json!(prefix));
+            let most = more.map(|more| json!(min + more));
+            let members =
+                [("prefixItems", prefix), ("items", items), ("unevaluatedItems", unevaluated), ("maxItems", most)];
+            with(out, members)
+        })
+}
+
+/// What is counted, named and left over in objects.
+fn objects(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
+    let name = || proptest::sample::select(&NAMES[..]);
+    let pattern = proptest::sample::select(vec!["a", "^b", "^.$", "[^a]"]);
+    (
+        proptest::collection::btree_map(name(), inner.clone(), 0..3),
+        proptest::collection::btree_map(pattern.clone(), inner.clone(), 0..3),
+        some(inner.clone()),
+        some(prop_oneof![pattern.prop_map(|p| json!({"pattern": p})), Just(json!({"maxLength": 1})), inner.clone()]),
+        some((name(), proptest::collection::vec(name(), 0..2))),
+        some((name(), inner.clone())),
+        some(inner),
+        (0..2_u8, some(0..3_u8), any::<bool>()),
+    )
+        .prop_map(|(properties, patterns, additional, names, keys, schemas, unevaluated, (min, more, typed))| {
+            let out = json!({"properties": properties, "patternProperties": patterns, "minProperties": min});
+            with(
+                out,
+                [
+                    ("type", typed.then(|| json!("object"))),
+                    ("additionalProperties", additional),
+                    ("propertyNames", names),
+                    ("dependentRequired", keys.map(|(key, keys)| json!({key: keys}))),
+                    ("dependentSchemas", schemas.map(|(key, schema)| json!({key: schema}))),
+                    ("unevaluatedProperties", unevaluated),
+                    ("maxProperties", more.map(|more| json!(min + more))),
+                ],
+            )
+        })
 }
 
 fn value() -> impl Strategy<Value = Value> {
@@ -128,7 +197,11 @@ fn options() -> impl Strategy<Value = SchemaOptions> {
         prop_oneof![Just(Numbers::Plain), Just(Numbers::Any)],
     )
         .prop_map(|(whitespace, order, escapes, numbers)| {
-            SchemaOptions::default().whitespace(whitespace).property_order(order).escapes(escapes).numbers(numbers)
+            // The validator reckons with floats where they look exact.
+            let mut limits = Limits::default();
+            limits.digits = 6;
+            let options = SchemaOptions::default().whitespace(whitespace).property_order(order);
+            options.escapes(escapes).numbers(numbers).limits(limits)
         })
 }
 
@@ -225,6 +298,9 @@ proptest! {
         let automaton = match JsonAutomaton::new(checked, &options, Spelling::default()) {
             Ok(automaton) => automaton,
             Err(error) => {
+                if error.code() == "undecided" {
+                    return Ok(());
+                }
                 prop_assert!(error.is_unsatisfiable(), "{error}");
                 for value in &values {
                     prop_assert!(!validator.is_valid(value), "{schema} is called unsatisfiable, but {value} is valid");
@@ -248,7 +324,7 @@ proptest! {
             // In schema order, a valid value may stand in another order.
             let any = options.property_order == PropertyOrder::Any;
             let whole = options.numbers == Numbers::Any || !text.contains(".0") && !text.contains("-0");
-            prop_assert!(!valid || accepted || !any || !whole, "{schema}: {text} is rejected");
+            prop_assert!(!valid || accepted || !any || !whole || automaton.undecided() > 0, "{schema}: {text} is rejected");
         }
     }
 
@@ -268,7 +344,7 @@ proptest! {
         let automaton = match JsonAutomaton::new(checked, &options, spelling) {
             Ok(automaton) => automaton,
             Err(error) => {
-                prop_assert!(error.is_unsatisfiable() || error.code() == "unspellable", "{error}");
+                prop_assert!(error.is_unsatisfiable() || matches!(error.code(), "unspellable" | "undecided"), "{error}");
                 return Ok(());
             }
         };

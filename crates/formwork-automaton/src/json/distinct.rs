@@ -127,8 +127,8 @@ impl JsonAutomaton {
         for &(form, times) in forms {
             let times = times as usize;
             let few: Option<Vec<FewValue>> = match known {
-                Some(known) => self.few_values_with(form, cap, known),
-                None => self.few_values(form, cap).map(|few| few.to_vec()),
+                Some(known) => self.few_values_with(form, cap, known).map(|values| values.list),
+                None => self.few_values(form, cap).map(|values| values.list.clone()),
             };
             if let Some(few) = few {
                 let left: Vec<FewValue> = few.into_iter().filter(|value| !seen.contains(&value.key)).collect();
@@ -172,23 +172,9 @@ impl JsonAutomaton {
         if !used.contains(&canonical(&cheapest)) {
             return Some(cheapest);
         }
-        let goal = self.goals.intern(Goal::new(vec![form], 1, self.positions.root(self.schema.root())));
-        let mut seq = Frames::new();
-        let mut items = KeySet::EMPTY;
-        for text in used {
-            items = insert(&mut seq, items, text);
-        }
-        let frame = self.lone_frame(goal, 0, true);
-        let frame = Frame { keys: items, text: seq.kept_end(), watch: Watch::Keep, ..frame };
-        let frame = seq.push(frame);
-        let start = State { id: 0, a: 0, b: 0, c: 0, frame };
-        (0..=u8::MAX).find_map(|byte| {
-            let mut seq = seq.clone();
-            let Step::To(next) = self.open_item(&mut seq, start, goal, byte) else { return None };
-            let (rest, ..) = self.finish_item(&seq, next)?;
-            let text = [&[byte][..], &rest].concat();
-            serde_json::from_slice(&text).ok()
-        })
+        let values = self.some_values(form, cap_of(u32::try_from(used.len()).unwrap_or(u32::MAX)));
+        let fresh = values.list.iter().filter(|value| !used.contains(&value.key));
+        fresh.min_by_key(|value| self.cost(self.value_form(&value.value))).map(|value| value.value.clone())
     }
 
     /// How to complete an array in which two items must be equal.
@@ -359,7 +345,7 @@ impl JsonAutomaton {
         };
         if this.unique {
             let few = self.few_values(form, cap_of(this.min.max(count)))?;
-            let left = few.iter().filter(|value| !seen.contains(&value.key) && fits(value));
+            let left = few.list.iter().filter(|value| !seen.contains(&value.key) && fits(value));
             return Some(left.map(|value| value.value.clone()).collect());
         }
         if this.repeats {
@@ -382,7 +368,7 @@ impl JsonAutomaton {
         let Await::Array { goal, .. } = self.awaits.get(frame.state) else { return None };
         let goal = self.goals.intern(Goal::new(vec![form], 1, self.goal(*goal).position));
         let mut own = Frames::new();
-        let id = own.push(self.lone_frame(goal, frame.depth, false));
+        let id = own.push(self.lone_frame(goal, frame.depth));
         let mut state = State { id: 0, a: 0, b: 0, c: 0, frame: id };
         for (at, &byte) in seq.kept_from(frame.text).iter().enumerate() {
             let step = if at == 0 {
@@ -403,9 +389,9 @@ impl JsonAutomaton {
         self.watched(seq, step, byte)
     }
 
-    /// A frame that waits for one item of an array that asks nothing more, but perhaps that it is new.
-    fn lone_frame(&self, goal: u32, depth: u32, unique: bool) -> Frame {
-        let atom = self.array_atoms.intern(ArrayAtom { unique, ..ArrayAtom::default() });
+    /// A frame that waits for one item of an array that asks nothing more.
+    fn lone_frame(&self, goal: u32, depth: u32) -> Frame {
+        let atom = self.array_atoms.intern(ArrayAtom::default());
         let alt = ArrayAlt { tag: 0, ways: Box::new([(0, atom)]), base: atom, bits: Box::default() };
         let alts = Box::new([alt]);
         let state = self.awaits.intern(Await::Array { alts, goal, index: 0, position: 0, active: u16::MAX });

@@ -21,24 +21,35 @@ pub(super) struct FewValue {
     pub(super) value: Value,
 }
 
+/// The values of a form that were found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Values {
+    pub(super) list: Vec<FewValue>,
+    /// There are no others.
+    pub(super) complete: bool,
+}
+
 /// Containers that are looked at for those that satisfy a form.
 const CANDIDATES: usize = 1 << 12;
-/// Beginnings of strings that are looked at.
+/// Beginnings of strings and numbers that are looked at.
 const BEGINNINGS: usize = 1 << 13;
+/// Items of the arrays that are looked at.
+const MOST_ITEMS: usize = 256;
 /// Values inside one another.
 const DEPTH: u32 = 8;
 /// Questions about fewer values than this get the same answer.
 const LEAST_CAP: usize = 64;
 
-/// Values found so far, at most `cap`.
+/// Values found so far.
 struct Found {
     cap: usize,
     tried: usize,
+    complete: bool,
     list: BTreeMap<String, Value>,
 }
 
 impl Found {
-    /// One more value; `None` where that is one too many.
+    /// One more value; `None` where they are more than enough.
     fn add(&mut self, value: Value) -> Option<()> {
         self.list.insert(canonical(&value), value);
         (self.list.len() <= self.cap).then_some(())
@@ -53,34 +64,41 @@ struct Parts<'a> {
 
 /// So many values of a form are looked at where an array has so many items, or must have; the same for most numbers of items.
 pub(super) fn cap_of(items: u32) -> usize {
-    usize::try_from(items)
-        .unwrap_or(usize::MAX)
-        .saturating_add(2)
-        .checked_next_power_of_two()
-        .unwrap_or(usize::MAX)
-        .max(LEAST_CAP)
+    let items = usize::try_from(items).unwrap_or(usize::MAX).saturating_add(2);
+    items.checked_next_power_of_two().unwrap_or(usize::MAX).max(LEAST_CAP)
 }
 
 impl JsonAutomaton {
+    /// All values of a form where they are at most `cap`, otherwise a few more than that.
+    pub(super) fn some_values(&self, form: FormId, cap: usize) -> Arc<Values> {
+        self.few.get_or((form, cap), || {
+            let parts = Parts { known: &|form| self.cost(form), depth: DEPTH };
+            Arc::new(self.values_of(form, cap, &parts))
+        })
+    }
+
     /// All values of a form, where they are at most `cap`; `None` where they are more.
-    pub(super) fn few_values(&self, form: FormId, cap: usize) -> Option<Arc<[FewValue]>> {
-        self.few.get_or((form, cap), || self.few_values_with(form, cap, &|form| self.cost(form)).map(Into::into))
+    pub(super) fn few_values(&self, form: FormId, cap: usize) -> Option<Arc<Values>> {
+        Some(self.some_values(form, cap)).filter(|values| values.complete)
     }
 
     /// As [`few_values`](Self::few_values), while costs are still being found.
-    pub(super) fn few_values_with(
-        &self,
-        form: FormId,
-        cap: usize,
-        known: &dyn Fn(FormId) -> u32,
-    ) -> Option<Vec<FewValue>> {
-        self.values_of(form, cap, &Parts { known, depth: DEPTH })
+    pub(super) fn few_values_with(&self, form: FormId, cap: usize, known: &dyn Fn(FormId) -> u32) -> Option<Values> {
+        Some(self.values_of(form, cap, &Parts { known, depth: DEPTH })).filter(|values| values.complete)
     }
 
-    fn values_of(&self, form: FormId, cap: usize, parts: &Parts<'_>) -> Option<Vec<FewValue>> {
-        let parts = Parts { depth: parts.depth.checked_sub(1)?, ..*parts };
+    fn values_of(&self, form: FormId, cap: usize, parts: &Parts<'_>) -> Values {
+        let Some(depth) = parts.depth.checked_sub(1) else { return Values::default() };
+        let mut found = Found { cap, tried: 0, complete: true, list: BTreeMap::new() };
+        if self.add_values(form, &Parts { depth, ..*parts }, &mut found).is_none() {
+            found.complete = false;
+        }
+        let list = found.list.into_iter().map(|(key, value)| FewValue { key, value }).collect();
+        Values { list, complete: found.complete }
+    }
+
+    fn add_values(&self, form: FormId, parts: &Parts<'_>, found: &mut Found) -> Option<()> {
         let typed = self.typed(form);
-        let mut found = Found { cap, tried: 0, list: BTreeMap::new() };
         if typed.null {
             found.add(Value::Null)?;
         }
@@ -90,28 +108,52 @@ impl JsonAutomaton {
             }
         }
         for atom in &typed.numbers {
-            for number in self.number_values(*atom, cap)? {
-                found.add(number_of(&number)?)?;
+            match self.number_values(*atom, found.cap) {
+                Some(numbers) => numbers.iter().filter_map(number_of).try_for_each(|number| found.add(number))?,
+                None => {
+                    found.complete = false;
+                    self.shortest_numbers(*atom, found.cap).into_iter().try_for_each(|number| found.add(number))?;
+                }
             }
         }
         for atom in &typed.strings {
-            self.add_strings(self.string_atoms.get(*atom), &mut found)?;
+            self.add_strings(self.string_atoms.get(*atom), found)?;
         }
         for atom in &typed.arrays {
-            self.add_arrays(*atom, &parts, &mut found)?;
+            self.add_arrays(*atom, parts, found)?;
         }
         for atom in &typed.objects {
-            self.add_objects(*atom, &parts, &mut found)?;
+            self.add_objects(*atom, parts, found)?;
         }
-        Some(found.list.into_iter().map(|(key, value)| FewValue { key, value }).collect())
+        Some(())
+    }
+
+    /// So many different numbers of an atom, the shortest ones.
+    fn shortest_numbers(&self, atom: u32, count: usize) -> Vec<Value> {
+        let starts = [(false, Vec::new()), (true, vec![b'-'])].into_iter();
+        let mut open: VecDeque<(u32, Vec<u8>)> =
+            starts.filter_map(|(negative, text)| Some((self.number_start(atom, negative)?, text))).collect();
+        let mut out = BTreeMap::new();
+        for _ in 0..BEGINNINGS {
+            let Some((track, text)) = open.pop_front() else { break };
+            if out.len() > count {
+                break;
+            }
+            if self.number_accepts(track)
+                && let Ok(number) = serde_json::from_slice::<Value>(&text)
+            {
+                out.insert(canonical(&number), number);
+            }
+            for byte in b'0'..=b'9' {
+                open.extend(self.step_track(track, byte).map(|next| (next, [&text[..], &[byte]].concat())));
+            }
+            open.extend(self.step_track(track, b'.').map(|next| (next, [&text[..], b"."].concat())));
+        }
+        out.into_values().collect()
     }
 
     fn add_strings(&self, atom: &StringAtom, found: &mut Found) -> Option<()> {
         let Some(start) = self.string_start(atom) else { return Some(()) };
-        let cap = u64::try_from(found.cap).unwrap_or(u64::MAX);
-        if atom.min == 0 && atom.max.is_none() && self.langs.count(start, cap.saturating_add(1)) > cap {
-            return None;
-        }
         let mut open = VecDeque::from([(start, 0_u32, Vec::new())]);
         let mut looked_at = 0;
         while let Some((state, chars, text)) = open.pop_front() {
@@ -144,23 +186,20 @@ impl JsonAutomaton {
         let prefix = self.prefix_len(atom);
         let dead = (0..=prefix).find(|index| (parts.known)(self.item_form(atom, *index)) == NEVER);
         let mut most = super::typed::least(this.max, dead);
-        if most.is_none_or(|most| most > prefix) {
-            let rest = self.values_of(self.item_form(atom, prefix), found.cap, parts);
-            match rest {
-                Some(rest) if this.unique => {
-                    let count = u32::try_from(rest.len()).unwrap_or(u32::MAX);
-                    most = super::typed::least(most, Some(prefix.saturating_add(count)));
-                }
-                Some(_) => {}
-                None => return None,
-            }
+        let mut lists: Vec<Values> = Vec::new();
+        for index in 0..most.map_or(prefix + 1, |most| most.min(prefix + 1)) {
+            lists.push(self.values_of(self.item_form(atom, index), found.cap, parts));
         }
-        let most = most?;
-        let mut lists = Vec::new();
-        for index in 0..most.min(prefix.saturating_add(1)) {
-            lists.push(self.values_of(self.item_form(atom, index), found.cap, parts)?);
+        if let Some(rest) = lists.get(prefix as usize)
+            && this.unique
+            && rest.complete
+        {
+            let count = u32::try_from(rest.list.len()).unwrap_or(u32::MAX);
+            most = super::typed::least(most, Some(prefix.saturating_add(count)));
         }
-        self.extend_array(this, atom, most, &lists, &mut Vec::new(), found)
+        let some = u32::try_from(found.cap).unwrap_or(u32::MAX).saturating_add(this.min);
+        found.complete &= most.is_some() && lists.iter().all(|values| values.complete);
+        self.extend_array(this, atom, most.unwrap_or(some), &lists, &mut Vec::new(), found)
     }
 
     fn extend_array(
@@ -168,24 +207,25 @@ impl JsonAutomaton {
         this: &ArrayAtom,
         atom: u32,
         most: u32,
-        lists: &[Vec<FewValue>],
-        items: &mut Vec<Value>,
+        lists: &[Values],
+        items: &mut Vec<FewValue>,
         found: &mut Found,
     ) -> Option<()> {
         self.count_try(found)?;
-        if self.is_array_of(atom, items) {
-            found.add(Value::Array(items.clone()))?;
-        }
         let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
-        if count >= most {
+        let values = || items.iter().map(|item| item.value.clone()).collect::<Vec<_>>();
+        if count >= this.min && self.is_array_of(atom, &values()) {
+            found.add(Value::Array(values()))?;
+        }
+        if count >= most || items.len() > MOST_ITEMS {
             return Some(());
         }
         let list = lists.get(items.len()).or(lists.last())?;
-        for value in list {
-            if this.unique && items.iter().any(|item| canonical(item) == value.key) {
+        for value in &list.list {
+            if this.unique && items.iter().any(|item| item.key == value.key) {
                 continue;
             }
-            items.push(value.value.clone());
+            items.push(value.clone());
             self.extend_array(this, atom, most, lists, items, found)?;
             items.pop();
         }
@@ -199,17 +239,41 @@ impl JsonAutomaton {
         let keys = self.atom_keys(machine_id, atom);
         let required = u32::try_from(this.required.len()).unwrap_or(u32::MAX);
         let room = this.max.is_none_or(|max| max > required);
-        if room && keys.classes.iter().any(|form| (parts.known)(*form) != NEVER) {
-            return None;
-        }
         let mut members = Vec::new();
         for (form, key) in keys.forms.iter().zip(&machine.keys) {
             let needed = this.required.binary_search(key).is_ok();
             if !needed && !room || self.key_cost(*key) == NEVER || (parts.known)(*form) == NEVER {
                 continue;
             }
-            members.push((&**self.texts.get(*key), needed, self.values_of(*form, found.cap, parts)?));
+            let values = self.values_of(*form, found.cap, parts);
+            found.complete &= values.complete;
+            members.push((self.texts.get(*key).to_string(), needed, values));
         }
+        for (form, class) in keys.classes.iter().zip(&machine.classes) {
+            if !room || (parts.known)(*form) == NEVER {
+                continue;
+            }
+            // Keys without number: one value each will do.
+            found.complete = false;
+            let mut names = Found { cap: found.cap, tried: 0, complete: true, list: BTreeMap::new() };
+            let _ = self.add_strings(&StringAtom::of(class.lang), &mut names);
+            let mut values = self.values_of(*form, 1, parts);
+            values.list.truncate(1);
+            let names =
+                names.list.into_values().filter_map(|name| Some((name.as_str()?.to_owned(), false, values.clone())));
+            members.extend(names);
+        }
+        // Single members first.
+        for (key, _, values) in &members {
+            for value in &values.list {
+                self.count_try(found)?;
+                let object = Map::from_iter([(key.clone(), value.value.clone())]);
+                if self.is_object_of(atom, &object) {
+                    found.add(Value::Object(object))?;
+                }
+            }
+        }
+        members.sort_by_key(|(_, needed, _)| !needed);
         self.extend_object(atom, this, &members, &mut Map::new(), found)
     }
 
@@ -217,7 +281,7 @@ impl JsonAutomaton {
         &self,
         atom: u32,
         this: &ObjectAtom,
-        members: &[(&str, bool, Vec<FewValue>)],
+        members: &[(String, bool, Values)],
         object: &mut Map<String, Value>,
         found: &mut Found,
     ) -> Option<()> {
@@ -235,19 +299,21 @@ impl JsonAutomaton {
         if this.max.is_some_and(|max| count >= max) {
             return Some(());
         }
-        for value in values {
-            object.insert((*key).to_owned(), value.value.clone());
+        for value in &values.list {
+            object.insert(key.clone(), value.value.clone());
             self.extend_object(atom, this, rest, object, found)?;
-            object.remove(*key);
+            object.remove(key);
         }
         Some(())
     }
 
-    /// One more candidate; `None` where they are too many to tell how many values there are, and that is counted.
+    /// One more candidate; `None` where they are too many. Where all might have been told, that is counted.
     fn count_try(&self, found: &mut Found) -> Option<()> {
         found.tried += 1;
         if found.tried > CANDIDATES {
-            self.note_undecided();
+            if found.complete {
+                self.note_undecided();
+            }
             return None;
         }
         Some(())

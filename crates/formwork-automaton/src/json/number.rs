@@ -76,16 +76,16 @@ impl JsonAutomaton {
 
     /// The tags whose alternatives accept the number as it stands.
     pub(super) fn number_tags(&self, alts: &[(u16, u32)]) -> Vec<u16> {
-        alts.iter()
-            .filter(|(_, track)| {
-                let track = self.number_tracks.get(*track);
-                track.accepts(&self.number_rules(track.atom))
-            })
-            .map(|(tag, _)| *tag)
-            .collect()
+        alts.iter().filter(|(_, track)| self.number_accepts(*track)).map(|(tag, _)| *tag).collect()
     }
 
-    fn step_track(&self, track: u32, byte: u8) -> Option<u32> {
+    /// Whether a number may end.
+    pub(super) fn number_accepts(&self, track: u32) -> bool {
+        let track = self.number_tracks.get(track);
+        track.accepts(&self.number_rules(track.atom))
+    }
+
+    pub(super) fn step_track(&self, track: u32, byte: u8) -> Option<u32> {
         let track = self.number_tracks.get(track);
         let part = track.part.step(&self.number_rules(track.atom), byte)?;
         let next = self.number_tracks.intern(NumberTrack { atom: track.atom, part });

@@ -27,7 +27,7 @@ enum Task {
 /// How many known keys are looked at for the cheapest one.
 const KEYS_TRIED: usize = 64;
 /// How many beginnings of items are looked at for one that differs from others.
-const TEXTS_LOOKED_AT: usize = 1 << 12;
+const TEXTS_LOOKED_AT: usize = 1 << 9;
 /// How many beginnings of keys are looked at for one that is new.
 const KEYS_LOOKED_AT: usize = 10_000;
 
@@ -73,14 +73,8 @@ impl JsonAutomaton {
         self.rest_of(seq, state).0
     }
 
-    /// A text that completes the innermost item that is counted or compared, with the configuration after it: one that differs from the
-    /// items before it, where it has to.
-    pub(super) fn finish_item(&self, seq: &Frames, state: State) -> Option<(Vec<u8>, Frames, State)> {
-        let rest = self.rest_of_item(seq, state);
-        self.closing(seq, state, rest)
-    }
-
-    /// As [`finish_item`](Self::finish_item), with a text that may do.
+    /// A text that completes the innermost item that is counted or compared, with the configuration after it: `rest`, or, where that
+    /// won't do, one that differs from the items before it.
     fn closing(&self, seq: &Frames, state: State, rest: Vec<u8>) -> Option<(Vec<u8>, Frames, State)> {
         if let Some((seq, state)) = self.after_rest(seq, state, &rest) {
             return Some((rest, seq, state));

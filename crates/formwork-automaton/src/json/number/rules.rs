@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use formwork_grammar::{Bound, Decimal, Numbers};
+use formwork_grammar::{Bound, Decimal, Limits, Numbers};
 
 use super::atom::NumberAtom;
 use super::multiple::{Condition, is_multiple};
@@ -56,7 +56,10 @@ impl Rules {
             let last = i64::try_from(value.digits().len()).unwrap_or(i64::MAX) - value.point();
             fraction = fraction.max(usize::try_from(last).unwrap_or(0));
         }
-        let digits = usize::try_from(digits).unwrap_or(usize::MAX).max(if any { ANY_DIGITS } else { 0 });
+        let digits = usize::try_from(digits).unwrap_or(usize::MAX);
+        // A limit that somebody has set lower is kept.
+        let is_low = digits < Limits::default().digits as usize;
+        let digits = if any && !is_low { digits.max(ANY_DIGITS) } else { digits };
         let whole = narrow(digits.max(whole + 2).min(MAX_WHOLE));
         let fraction = if whole_only { 0 } else { narrow(digits.max(fraction + 2)) };
         let exponent = match any {
