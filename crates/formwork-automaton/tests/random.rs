@@ -293,6 +293,7 @@ proptest! {
         values in proptest::collection::vec(value(), 8),
         mut rng in Just(()).prop_perturb(|(), rng| rng),
     ) {
+        if std::env::var_os("TRACE").is_some() { eprintln!("CASE {schema} {options:?}"); }
         let Ok(checked) = schema_from_value(&schema, &options) else { return Ok(()) };
         let validator = jsonschema::validator_for(&schema).map_err(|e| TestCaseError::fail(e.to_string()))?;
         let automaton = match JsonAutomaton::new(checked, &options, Spelling::default()) {
@@ -335,6 +336,7 @@ proptest! {
         missing in proptest::collection::vec(proptest::sample::select(BYTES), 1..8),
         mut rng in Just(()).prop_perturb(|(), rng| rng),
     ) {
+        if std::env::var_os("TRACE").is_some() { eprintln!("CASE {schema} {options:?}"); }
         let Ok(checked) = schema_from_value(&schema, &options) else { return Ok(()) };
         let validator = jsonschema::validator_for(&schema).map_err(|e| TestCaseError::fail(e.to_string()))?;
         let mut spelling = Spelling::default();

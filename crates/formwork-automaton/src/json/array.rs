@@ -263,10 +263,9 @@ impl JsonAutomaton {
         if counted.is_empty() {
             return Some(Reading { tag, ways: vec![(own, atom)], base: atom, counted });
         }
-        let known = |form| self.cost(form);
         let live = |yes: &dyn Fn(u32) -> bool| {
             let left = self.after_item(atom, yes, yes)?;
-            self.array_plan(left, index.saturating_add(1), count.saturating_add(1), &known).map(|_| left)
+            self.array_plan(left, index.saturating_add(1), count.saturating_add(1), None).map(|_| left)
         };
         let mut ways = Vec::new();
         if counted.len() > MAX_COUNTED {

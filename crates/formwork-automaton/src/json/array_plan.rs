@@ -17,15 +17,24 @@ pub(super) struct ArrayPlan {
 }
 
 /// Items that one search places at most, those that are alike counted once.
-const MAX_STEPS: u32 = 2_000;
+const MAX_STEPS: u32 = 1_000;
 
 struct Search<'a> {
-    known: &'a dyn Fn(FormId) -> u32,
+    known: Option<&'a dyn Fn(FormId) -> u32>,
     steps: u32,
     /// One more item has to come.
     more: bool,
+    /// Items must cost less.
+    below: u32,
     seen: Seen<'a>,
     failed: FxHashSet<(u32, u32, u32)>,
+}
+
+impl Search<'_> {
+    fn cost(&self, automaton: &JsonAutomaton, form: FormId) -> u32 {
+        let cost = self.known.map_or_else(|| automaton.cost(form), |known| known(form));
+        if cost < self.below { cost } else { NEVER }
+    }
 }
 
 impl JsonAutomaton {
@@ -36,7 +45,7 @@ impl JsonAutomaton {
         atom: u32,
         index: u32,
         count: u32,
-        known: &dyn Fn(FormId) -> u32,
+        known: Option<&dyn Fn(FormId) -> u32>,
     ) -> Option<ArrayPlan> {
         self.array_plan_of(atom, index, count, false, Seen::NOTHING, known)
     }
@@ -49,12 +58,22 @@ impl JsonAutomaton {
         count: u32,
         more: bool,
         seen: Seen<'_>,
-        known: &dyn Fn(FormId) -> u32,
+        known: Option<&dyn Fn(FormId) -> u32>,
     ) -> Option<ArrayPlan> {
+        self.search_array(Search { known, steps: 0, more, below: NEVER, seen, failed: FxHashSet::default() }, atom, index, count)
+    }
+
+    /// A plan for an array from its start, of items that cost less than so much.
+    pub(super) fn array_plan_below(&self, atom: u32, below: u32) -> Option<ArrayPlan> {
+        let (seen, failed) = (Seen::NOTHING, FxHashSet::default());
+        self.search_array(Search { known: None, steps: 0, more: false, below, seen, failed }, atom, 0, 0)
+    }
+
+    fn search_array(&self, mut search: Search<'_>, atom: u32, index: u32, count: u32) -> Option<ArrayPlan> {
+        let known = search.known;
         if self.array_atoms.get(atom).repeats {
-            return self.repeating_plan(atom, index, count, seen, known);
+            return self.repeating_plan(atom, index, count, search.seen, known);
         }
-        let mut search = Search { known, steps: 0, more, seen, failed: FxHashSet::default() };
         let mut items = Vec::new();
         let found = self.place_items(&mut search, atom, index, count, &mut items);
         if search.steps > MAX_STEPS {
@@ -64,8 +83,9 @@ impl JsonAutomaton {
     }
 
     /// The plan of these items; `None` where one of them has no value.
-    pub(super) fn priced(&self, items: Vec<(FormId, u32)>, known: &dyn Fn(FormId) -> u32) -> Option<ArrayPlan> {
-        let cost = items.iter().fold(0_u32, |sum, (form, times)| match (sum, known(*form)) {
+    pub(super) fn priced(&self, items: Vec<(FormId, u32)>, known: Option<&dyn Fn(FormId) -> u32>) -> Option<ArrayPlan> {
+        let of = |form: FormId| known.map_or_else(|| self.cost(form), |known| known(form));
+        let cost = items.iter().fold(0_u32, |sum, (form, times)| match (sum, of(*form)) {
             (NEVER, _) | (_, NEVER) => NEVER,
             (sum, one) => one.saturating_add(1).saturating_mul(*times).saturating_add(sum).min(NEVER - 1),
         });
@@ -88,7 +108,7 @@ impl JsonAutomaton {
             if self.may_end(atom, count) && !(search.more && items.is_empty()) {
                 let differ = !this.unique
                     || (items.len() < 2 && items.first().is_none_or(|(_, times)| *times < 2) && search.seen.is_empty())
-                    || self.can_differ(items, count, search.seen, Some(search.known));
+                    || self.can_differ(items, count, search.seen, search.known);
                 if !differ {
                     items.truncate(start);
                 }
@@ -101,7 +121,7 @@ impl JsonAutomaton {
             let own = self.item_form(atom, index);
             let missing = this.min.saturating_sub(count).max(1);
             if this.contains.is_empty() {
-                if (search.known)(own) == NEVER {
+                if search.cost(self, own) == NEVER {
                     items.truncate(start);
                     return false;
                 }
@@ -117,7 +137,7 @@ impl JsonAutomaton {
                 .map(|(i, c)| (i, c.form, c.min > 0))
                 .collect();
             if counted.is_empty() {
-                if (search.known)(own) == NEVER {
+                if search.cost(self, own) == NEVER {
                     items.truncate(start);
                     return false;
                 }
@@ -137,7 +157,13 @@ impl JsonAutomaton {
             let owed = |set: &u32| (0..bits).filter(|b| set >> b & 1 == 1 && counted[*b].2).count();
             let spare = |set: &u32| (0..bits).filter(|b| set >> b & 1 == 1 && !counted[*b].2).count();
             sets.sort_by_key(|set| (std::cmp::Reverse(owed(set)), spare(set)));
+            let promised = search.more && items.is_empty();
+            let alike = index >= self.prefix_len(atom) && left == 0 && !promised;
             for set in sets {
+                if alike && owed(&set) == 0 {
+                    // One more item that nothing asks for leads nowhere.
+                    continue;
+                }
                 let satisfied =
                     |i: u32| counted.iter().take(bits).position(|(c, ..)| *c == i).is_some_and(|b| set >> b & 1 == 1);
                 let Some(after) = self.after_item(atom, &satisfied, &satisfied) else { continue };
@@ -146,11 +172,15 @@ impl JsonAutomaton {
                     if set >> b & 1 == 1 { form } else { self.not_form(form) }
                 });
                 let form = self.all_of([own].into_iter().chain(literals));
-                if (search.known)(form) == NEVER {
+                if search.cost(self, form) == NEVER {
                     continue;
                 }
                 let before = items.len();
                 items.push((form, 1));
+                if this.unique && !self.can_differ(items, count.saturating_add(1), search.seen, search.known) {
+                    items.truncate(before);
+                    continue;
+                }
                 if self.place_items(search, after, index.saturating_add(1), count.saturating_add(1), items) {
                     return true;
                 }
@@ -162,11 +192,11 @@ impl JsonAutomaton {
     }
 
     /// The cost of an array from its start, given the costs of the forms it needs.
-    pub(super) fn array_cost_with(&self, atom: u32, known: &dyn Fn(FormId) -> u32) -> u32 {
+    pub(super) fn array_cost_with(&self, atom: u32, known: Option<&dyn Fn(FormId) -> u32>) -> u32 {
         self.array_plan(atom, 0, 0, known).map_or(NEVER, |plan| plan.cost.saturating_add(2).min(NEVER - 1))
     }
 
     pub(super) fn array_cost(&self, atom: u32) -> u32 {
-        self.array_cost_with(atom, &|form| self.cost(form))
+        self.array_cost_with(atom, None)
     }
 }

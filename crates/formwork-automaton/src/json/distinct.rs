@@ -87,8 +87,7 @@ impl JsonAutomaton {
             }
             return self.can_differ(&self.next_items(atom, index, needed), this.min.max(count), seen, None);
         }
-        let known = |form| self.cost(form);
-        self.array_plan_of(atom, index, count, more, seen, &known).is_some()
+        self.array_plan_of(atom, index, count, more, seen, None).is_some()
     }
 
     /// The forms of the next items, each with how often.
@@ -126,12 +125,9 @@ impl JsonAutomaton {
         let mut at = 0;
         for &(form, times) in forms {
             let times = times as usize;
-            let few: Option<Vec<FewValue>> = match known {
-                Some(known) => self.few_values_with(form, cap, known).map(|values| values.list),
-                None => self.few_values(form, cap).map(|values| values.list.clone()),
-            };
-            if let Some(few) = few {
-                let left: Vec<FewValue> = few.into_iter().filter(|value| !seen.contains(&value.key)).collect();
+            if let Some(few) = self.few_values(form, cap, known) {
+                let left = few.list.iter().filter(|value| !seen.contains(&value.key));
+                let left: Vec<FewValue> = left.cloned().collect();
                 if left.len() < times || slots.len() > MAX_SLOTS {
                     return None;
                 }
@@ -184,8 +180,9 @@ impl JsonAutomaton {
         index: u32,
         count: u32,
         seen: Seen<'_>,
-        known: &dyn Fn(FormId) -> u32,
+        known: Option<&dyn Fn(FormId) -> u32>,
     ) -> Option<ArrayPlan> {
+        let cost = |form: FormId| known.map_or_else(|| self.cost(form), |known| known(form));
         let this = self.array_atoms.get(atom);
         if !this.contains.is_empty() {
             self.note_undecided();
@@ -195,21 +192,21 @@ impl JsonAutomaton {
         let ahead = self.prefix_len(atom).saturating_sub(index).saturating_add(2);
         let places = this.max.map_or(ahead, |max| max.saturating_sub(count).min(ahead));
         let own: Vec<FormId> = (0..places).map(|i| self.item_form(atom, index.saturating_add(i))).collect();
-        let live = own.iter().take_while(|form| known(**form) != NEVER).count();
+        let live = own.iter().take_while(|form| cost(**form) != NEVER).count();
         let mut best: Option<Vec<(usize, FormId)>> = None;
         for place in 0..live {
             let again = seen
                 .values()
                 .iter()
                 .map(|v| self.all_of([own[place], self.value_form(v)]))
-                .find(|form| known(*form) != NEVER);
+                .find(|form| cost(*form) != NEVER);
             if let Some(form) = again {
                 best = Some(vec![(place, form)]);
                 break;
             }
             let pair = (place + 1..live).find_map(|other| {
                 let form = self.all_of([own[place], own[other]]);
-                (known(form) != NEVER).then(|| vec![(place, form), (other, form)])
+                (cost(form) != NEVER).then(|| vec![(place, form), (other, form)])
             });
             if pair.is_some() {
                 best = pair;
@@ -344,7 +341,7 @@ impl JsonAutomaton {
             after.is_some_and(|after| self.can_complete(after, index, count, seen.and(&value.key), false))
         };
         if this.unique {
-            let few = self.few_values(form, cap_of(this.min.max(count)))?;
+            let few = self.few_values(form, cap_of(this.min.max(count)), None)?;
             let left = few.list.iter().filter(|value| !seen.contains(&value.key) && fits(value));
             return Some(left.map(|value| value.value.clone()).collect());
         }

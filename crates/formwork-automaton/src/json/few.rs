@@ -1,9 +1,11 @@
 //! The values of a form, where they are few: what an array of distinct items can run out of.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use formwork_grammar::Decimal;
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Number, Value};
 
 use super::JsonAutomaton;
@@ -35,6 +37,8 @@ const CANDIDATES: usize = 1 << 12;
 const BEGINNINGS: usize = 1 << 13;
 /// Items of the arrays that are looked at.
 const MOST_ITEMS: usize = 256;
+/// Forms that one question looks at.
+const MOST_FORMS: usize = 256;
 /// Values inside one another.
 const DEPTH: u32 = 8;
 /// Questions about fewer values than this get the same answer.
@@ -56,10 +60,12 @@ impl Found {
     }
 }
 
-/// A container that is being put together.
+/// One question, whose answer is put together from parts.
 struct Parts<'a> {
     known: &'a dyn Fn(FormId) -> u32,
     depth: u32,
+    /// What was found of each form, or nothing yet where that is what is being found.
+    memo: &'a RefCell<FxHashMap<FormId, Arc<Values>>>,
 }
 
 /// So many values of a form are looked at where an array has so many items, or must have; the same for most numbers of items.
@@ -71,30 +77,45 @@ pub(super) fn cap_of(items: u32) -> usize {
 impl JsonAutomaton {
     /// All values of a form where they are at most `cap`, otherwise a few more than that.
     pub(super) fn some_values(&self, form: FormId, cap: usize) -> Arc<Values> {
-        self.few.get_or((form, cap), || {
-            let parts = Parts { known: &|form| self.cost(form), depth: DEPTH };
-            Arc::new(self.values_of(form, cap, &parts))
-        })
+        self.few.get_or((form, cap), || self.find_values(form, cap, &|form| self.cost(form)))
     }
 
-    /// All values of a form, where they are at most `cap`; `None` where they are more.
-    pub(super) fn few_values(&self, form: FormId, cap: usize) -> Option<Arc<Values>> {
-        Some(self.some_values(form, cap)).filter(|values| values.complete)
+    /// All values of a form, where they are at most `cap`; `None` where they are more. `known` gives the costs of forms while they are
+    /// still being found.
+    pub(super) fn few_values(
+        &self,
+        form: FormId,
+        cap: usize,
+        known: Option<&dyn Fn(FormId) -> u32>,
+    ) -> Option<Arc<Values>> {
+        let values = match known {
+            None => self.some_values(form, cap),
+            Some(known) => self.find_values(form, cap, known),
+        };
+        Some(values).filter(|values| values.complete)
     }
 
-    /// As [`few_values`](Self::few_values), while costs are still being found.
-    pub(super) fn few_values_with(&self, form: FormId, cap: usize, known: &dyn Fn(FormId) -> u32) -> Option<Values> {
-        Some(self.values_of(form, cap, &Parts { known, depth: DEPTH })).filter(|values| values.complete)
+    fn find_values(&self, form: FormId, cap: usize, known: &dyn Fn(FormId) -> u32) -> Arc<Values> {
+        self.values_of(form, cap, &Parts { known, depth: DEPTH, memo: &RefCell::default() })
     }
 
-    fn values_of(&self, form: FormId, cap: usize, parts: &Parts<'_>) -> Values {
-        let Some(depth) = parts.depth.checked_sub(1) else { return Values::default() };
+    fn values_of(&self, form: FormId, cap: usize, parts: &Parts<'_>) -> Arc<Values> {
+        if let Some(values) = parts.memo.borrow().get(&form) {
+            return values.clone();
+        }
+        let depth = match parts.depth.checked_sub(1) {
+            Some(depth) if parts.memo.borrow().len() < MOST_FORMS => depth,
+            _ => return Arc::default(),
+        };
+        parts.memo.borrow_mut().insert(form, Arc::default());
         let mut found = Found { cap, tried: 0, complete: true, list: BTreeMap::new() };
         if self.add_values(form, &Parts { depth, ..*parts }, &mut found).is_none() {
             found.complete = false;
         }
         let list = found.list.into_iter().map(|(key, value)| FewValue { key, value }).collect();
-        Values { list, complete: found.complete }
+        let values = Arc::new(Values { list, complete: found.complete });
+        parts.memo.borrow_mut().insert(form, values.clone());
+        values
     }
 
     fn add_values(&self, form: FormId, parts: &Parts<'_>, found: &mut Found) -> Option<()> {
@@ -108,11 +129,13 @@ impl JsonAutomaton {
             }
         }
         for atom in &typed.numbers {
-            match self.number_values(*atom, found.cap) {
+            let all = self.number_values(*atom, found.cap).filter(|_| self.spells_numbers());
+            match all {
                 Some(numbers) => numbers.iter().filter_map(number_of).try_for_each(|number| found.add(number))?,
                 None => {
-                    found.complete = false;
-                    self.shortest_numbers(*atom, found.cap).into_iter().try_for_each(|number| found.add(number))?;
+                    let (numbers, complete) = self.shortest_numbers(*atom, found.cap);
+                    found.complete &= complete;
+                    numbers.into_iter().try_for_each(|number| found.add(number))?;
                 }
             }
         }
@@ -128,28 +151,28 @@ impl JsonAutomaton {
         Some(())
     }
 
-    /// So many different numbers of an atom, the shortest ones.
-    fn shortest_numbers(&self, atom: u32, count: usize) -> Vec<Value> {
+    /// So many different numbers of an atom, the shortest ones, and whether those are all.
+    fn shortest_numbers(&self, atom: u32, count: usize) -> (Vec<Value>, bool) {
         let starts = [(false, Vec::new()), (true, vec![b'-'])].into_iter();
         let mut open: VecDeque<(u32, Vec<u8>)> =
             starts.filter_map(|(negative, text)| Some((self.number_start(atom, negative)?, text))).collect();
         let mut out = BTreeMap::new();
-        for _ in 0..BEGINNINGS {
-            let Some((track, text)) = open.pop_front() else { break };
-            if out.len() > count {
-                break;
+        let mut looked_at = 0;
+        while let Some((track, text)) = open.pop_front() {
+            looked_at += 1;
+            if out.len() > count || looked_at > BEGINNINGS {
+                return (out.into_values().collect(), false);
             }
             if self.number_accepts(track)
                 && let Ok(number) = serde_json::from_slice::<Value>(&text)
             {
                 out.insert(canonical(&number), number);
             }
-            for byte in b'0'..=b'9' {
+            for byte in b"0123456789.eE+-".iter().copied().filter(|byte| self.alphabet.contains(*byte)) {
                 open.extend(self.step_track(track, byte).map(|next| (next, [&text[..], &[byte]].concat())));
             }
-            open.extend(self.step_track(track, b'.').map(|next| (next, [&text[..], b"."].concat())));
         }
-        out.into_values().collect()
+        (out.into_values().collect(), true)
     }
 
     fn add_strings(&self, atom: &StringAtom, found: &mut Found) -> Option<()> {
@@ -186,7 +209,7 @@ impl JsonAutomaton {
         let prefix = self.prefix_len(atom);
         let dead = (0..=prefix).find(|index| (parts.known)(self.item_form(atom, *index)) == NEVER);
         let mut most = super::typed::least(this.max, dead);
-        let mut lists: Vec<Values> = Vec::new();
+        let mut lists: Vec<Arc<Values>> = Vec::new();
         for index in 0..most.map_or(prefix + 1, |most| most.min(prefix + 1)) {
             lists.push(self.values_of(self.item_form(atom, index), found.cap, parts));
         }
@@ -207,7 +230,7 @@ impl JsonAutomaton {
         this: &ArrayAtom,
         atom: u32,
         most: u32,
-        lists: &[Values],
+        lists: &[Arc<Values>],
         items: &mut Vec<FewValue>,
         found: &mut Found,
     ) -> Option<()> {
@@ -257,8 +280,8 @@ impl JsonAutomaton {
             found.complete = false;
             let mut names = Found { cap: found.cap, tried: 0, complete: true, list: BTreeMap::new() };
             let _ = self.add_strings(&StringAtom::of(class.lang), &mut names);
-            let mut values = self.values_of(*form, 1, parts);
-            values.list.truncate(1);
+            let list = self.values_of(*form, found.cap, parts).list.iter().take(1).cloned().collect();
+            let values = Arc::new(Values { list, complete: false });
             let names =
                 names.list.into_values().filter_map(|name| Some((name.as_str()?.to_owned(), false, values.clone())));
             members.extend(names);
@@ -281,7 +304,7 @@ impl JsonAutomaton {
         &self,
         atom: u32,
         this: &ObjectAtom,
-        members: &[(String, bool, Values)],
+        members: &[(String, bool, Arc<Values>)],
         object: &mut Map<String, Value>,
         found: &mut Found,
     ) -> Option<()> {

@@ -120,7 +120,7 @@ impl JsonAutomaton {
             .map(|(_, value, cost)| (Cheapest::Boolean(value), cost));
         let numbers = typed.numbers.iter().filter_map(|a| Some((Cheapest::Number(*a), self.number_start_cost(*a)?)));
         let strings = typed.strings.iter().map(|a| (Cheapest::String(*a), self.string_cost(*a)));
-        let arrays = typed.arrays.iter().map(|a| (Cheapest::Array(*a), self.array_cost_with(*a, known)));
+        let arrays = typed.arrays.iter().map(|a| (Cheapest::Array(*a), self.array_cost_with(*a, Some(known))));
         let objects = typed.objects.iter().map(|a| (Cheapest::Object(*a), self.object_cost_with(*a, known)));
         null.into_iter()
             .chain(booleans)
@@ -134,8 +134,9 @@ impl JsonAutomaton {
 
     /// The cheapest alternative of a form.
     pub(super) fn cheapest_of(&self, form: FormId) -> Option<Cheapest> {
-        self.cost(form);
-        self.cheapest(form, &|f| self.costs.get(f).unwrap_or(NEVER)).map(|(cheapest, _)| cheapest)
+        let own = self.cost(form);
+        let below = |form| self.costs.get(form).filter(|cost| *cost < own).unwrap_or(NEVER);
+        self.cheapest(form, &below).map(|(cheapest, _)| cheapest)
     }
 
     fn string_cost(&self, atom: u32) -> u32 {

@@ -278,18 +278,24 @@ impl JsonAutomaton {
                 })
                 .collect();
             spare.sort_unstable();
-            let class = (0..).zip(&machine.classes).find(|(index, class)| {
+            let class = (0..).zip(&machine.classes).filter(|(index, class)| {
                 let form = keys.classes[*index as usize];
                 known(form) != NEVER && self.langs.count(class.start, u64::from(min) + 1) > u64::from(min)
             });
+            let class = class.min_by_key(|(index, _)| known(keys.classes[*index as usize]));
+            let class = class.map(|(index, class)| {
+                let form = keys.classes[index as usize];
+                (add(self.langs.shortest(class.start).saturating_add(2), known(form)), (index, form))
+            });
+            let mut spare = spare.into_iter().peekable();
             for _ in 0..missing {
-                if let Some((_, key)) = spare.first().copied() {
-                    spare.remove(0);
-                    named.insert(key, keys.forms[key as usize]);
-                } else if let Some((index, _)) = class {
-                    unnamed.push((index, keys.classes[index as usize]));
-                } else {
-                    return None;
+                let cheaper = class.is_none_or(|(cost, _)| spare.peek().is_some_and(|(other, _)| *other <= cost));
+                match (cheaper, class) {
+                    (false, Some((_, member))) => unnamed.push(member),
+                    _ => {
+                        let (_, key) = spare.next()?;
+                        named.insert(key, keys.forms[key as usize]);
+                    }
                 }
             }
         }

@@ -226,7 +226,7 @@ impl JsonAutomaton {
     }
 
     fn array_rest_cost(&self, atom: u32, index: u32, count: u32) -> u32 {
-        self.array_plan(atom, index, count, &|form| self.cost(form)).map_or(NEVER, |plan| add(plan.cost, 1))
+        self.array_plan(atom, index, count, None).map_or(NEVER, |plan| add(plan.cost, 1))
     }
 
     /// Writes the rest of the container after a member that ended with `form`; the tag that the container ends with.
@@ -250,7 +250,7 @@ impl JsonAutomaton {
                 self.write(self.object_rest(seq, place, &plan, frame.keys, depth, false), out);
             }
             Await::Array { index, position, .. } => {
-                let plan = self.array_plan(atom, *index, count, &|form| self.cost(form)).unwrap_or_default();
+                let plan = self.array_plan(atom, *index, count, None).unwrap_or_default();
                 self.write(self.array_rest(*position, &plan, count, depth, false), out);
             }
         }
@@ -347,6 +347,8 @@ impl JsonAutomaton {
 
     /// Writes a cheapest value of a form; what stands inside a container is handed back.
     fn value(&self, form: FormId, position: u32, depth: u32, out: &mut Vec<u8>) -> Vec<Task> {
+        // What stands inside costs less: so this comes to an end.
+        let own = self.cost(form);
         match self.cheapest_of(form) {
             None => {}
             Some(Cheapest::Null) => out.extend(b"null"),
@@ -359,7 +361,7 @@ impl JsonAutomaton {
             }
             Some(Cheapest::Array(atom)) => {
                 out.push(b'[');
-                let plan = self.array_plan(atom, 0, 0, &|form| self.cost(form));
+                let plan = self.array_plan_below(atom, own);
                 let plan = plan.and_then(|plan| self.distinct_plan(atom, plan, 0, Seen::NOTHING)).unwrap_or_default();
                 if plan.items.is_empty() {
                     out.push(b']');
@@ -372,7 +374,8 @@ impl JsonAutomaton {
                 out.push(b'{');
                 if let Some(Situation::ObjectOpen { object }) = self.open_object(&[(0, atom)], position, u16::MAX) {
                     let place = self.object_states.get(object).place();
-                    let plan = self.rest_plan(place, atom).unwrap_or_default();
+                    let below = |form: FormId| Some(self.cost(form)).filter(|cost| *cost < own).unwrap_or(NEVER);
+                    let plan = self.object_plan(place, atom, &below).unwrap_or_default();
                     if !plan.members.is_empty() {
                         self.blanks(Gap::Open, depth, out);
                         return self.object_rest(&Frames::new(), place, &plan, KeySet::EMPTY, depth, true);
@@ -672,7 +675,7 @@ impl JsonAutomaton {
         let seen = Seen::new(seq, KeySet::from_word(state.b));
         let plans = this.alts.iter().filter_map(|&(tag, atom)| {
             let outer = outer.get(usize::from(tag)).copied().filter(|cost| *cost != NEVER)?;
-            let plan = self.array_plan_of(atom, this.index, count, promised, seen, &|form| self.cost(form))?;
+            let plan = self.array_plan_of(atom, this.index, count, promised, seen, None)?;
             let plan = self.distinct_plan(atom, plan, count, seen)?;
             Some((add(plan.cost, outer), tag, plan))
         });

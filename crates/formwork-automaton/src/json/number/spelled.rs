@@ -15,16 +15,21 @@ const CHARACTERS: &str = "0123456789-.e";
 const LOOKED_AT: usize = 1 << 14;
 
 impl JsonAutomaton {
+    /// Whether the vocabulary has all that numbers are written with.
+    pub(in crate::json) fn spells_numbers(&self) -> bool {
+        self.spells(CHARACTERS)
+    }
+
     /// Whether some valid number that the vocabulary can spell begins so.
     pub(super) fn track_is_live(&self, track: &NumberTrack) -> bool {
         let rules = self.number_rules(track.atom);
-        if self.spells(CHARACTERS) { track.is_live(&rules) } else { self.spelled_rest(track).is_some() }
+        if self.spells_numbers() { track.is_live(&rules) } else { self.spelled_rest(track).is_some() }
     }
 
     /// A shortest rest that the vocabulary can spell.
     pub(super) fn track_rest(&self, track: &NumberTrack) -> Option<Vec<u8>> {
         let rules = self.number_rules(track.atom);
-        if self.spells(CHARACTERS) { track.rest(&rules) } else { self.spelled_rest(track) }
+        if self.spells_numbers() { track.rest(&rules) } else { self.spelled_rest(track) }
     }
 
     fn spelled_rest(&self, start: &NumberTrack) -> Option<Vec<u8>> {
