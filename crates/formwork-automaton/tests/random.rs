@@ -284,7 +284,7 @@ fn cases() -> u32 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: std::env::var("SHRINK").ok().and_then(|n| n.parse().ok()).unwrap_or(2_000), ..ProptestConfig::default() })]
 
     #[test]
     fn texts_are_valid_and_valid_values_are_texts(
@@ -293,7 +293,6 @@ proptest! {
         values in proptest::collection::vec(value(), 8),
         mut rng in Just(()).prop_perturb(|(), rng| rng),
     ) {
-        if std::env::var_os("TRACE").is_some() { eprintln!("CASE {schema} {options:?}"); }
         let Ok(checked) = schema_from_value(&schema, &options) else { return Ok(()) };
         let validator = jsonschema::validator_for(&schema).map_err(|e| TestCaseError::fail(e.to_string()))?;
         let automaton = match JsonAutomaton::new(checked, &options, Spelling::default()) {
@@ -336,7 +335,6 @@ proptest! {
         missing in proptest::collection::vec(proptest::sample::select(BYTES), 1..8),
         mut rng in Just(()).prop_perturb(|(), rng| rng),
     ) {
-        if std::env::var_os("TRACE").is_some() { eprintln!("CASE {schema} {options:?}"); }
         let Ok(checked) = schema_from_value(&schema, &options) else { return Ok(()) };
         let validator = jsonschema::validator_for(&schema).map_err(|e| TestCaseError::fail(e.to_string()))?;
         let mut spelling = Spelling::default();

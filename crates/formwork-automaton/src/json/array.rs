@@ -1,5 +1,7 @@
 //! Arrays: alternatives with a prefix, a form for the rest, a window on the number of items, and items that are counted.
 
+use formwork_grammar::Numbers;
+
 use super::JsonAutomaton;
 use super::distinct::Seen;
 use super::form::FormId;
@@ -69,6 +71,21 @@ pub(super) fn tag_of(form: FormId, forms: &mut Vec<FormId>) -> u16 {
     });
     // There are at most as many forms as alternatives, and those are limited.
     u16::try_from(index).unwrap_or(u16::MAX)
+}
+
+impl JsonAutomaton {
+    /// The tag of a form that only watches, on a list whose first `active` forms are asked for. Numbers are watched in every spelling,
+    /// whatever spellings their bounds leave to write, so that a form that is asked for has a tag of its own to be watched by.
+    pub(super) fn watch_of(&self, form: FormId, active: usize, forms: &mut Vec<FormId>) -> u16 {
+        let plain = self.options.numbers == Numbers::Plain && !self.typed(form).numbers.is_empty();
+        let shared = if plain { active } else { 0 };
+        let found = forms.iter().skip(shared).position(|other| *other == form).map(|at| at + shared);
+        let index = found.unwrap_or_else(|| {
+            forms.push(form);
+            forms.len() - 1
+        });
+        u16::try_from(index).unwrap_or(u16::MAX)
+    }
 }
 
 /// The alternatives of an array between two items. How many items there are is data, not state; only the place in the longest
@@ -232,8 +249,8 @@ impl JsonAutomaton {
                     .iter()
                     .map(|&(form, index)| Bit {
                         index,
-                        yes: tag_of(form, &mut forms),
-                        no: tag_of(self.not_form(form), &mut forms),
+                        yes: self.watch_of(form, active, &mut forms),
+                        no: self.watch_of(self.not_form(form), active, &mut forms),
                     })
                     .collect(),
             });

@@ -60,7 +60,12 @@ impl JsonAutomaton {
         seen: Seen<'_>,
         known: Option<&dyn Fn(FormId) -> u32>,
     ) -> Option<ArrayPlan> {
-        self.search_array(Search { known, steps: 0, more, below: NEVER, seen, failed: FxHashSet::default() }, atom, index, count)
+        self.search_array(
+            Search { known, steps: 0, more, below: NEVER, seen, failed: FxHashSet::default() },
+            atom,
+            index,
+            count,
+        )
     }
 
     /// A plan for an array from its start, of items that cost less than so much.

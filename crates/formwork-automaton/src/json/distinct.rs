@@ -4,6 +4,8 @@
 //! matter, every byte of an item is held against them: an item stays alive while some value that is left begins so, which the
 //! automaton of that one value tells, whatever its spelling.
 
+use std::collections::VecDeque;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
@@ -14,11 +16,12 @@ use super::equality::canonical;
 use super::few::{FewValue, cap_of};
 use super::form::{Form, FormId};
 use super::liveness::NEVER;
-use super::object::Member;
+use super::object::{Member, OFF};
 use super::situation::{ArrayAlt, Await, Goal, Situation};
 use super::step::enclosing;
 use crate::automaton::{State, Step};
 use crate::frames::{Frame, FrameId, Frames, KeySet, Watch};
+use crate::lang::LangState;
 
 /// The items of an array so far, by their canonical texts, and perhaps one more.
 #[derive(Clone, Copy)]
@@ -65,6 +68,10 @@ enum Asked {
     Any(FormId),
 }
 
+/// Texts that are looked at for one that makes an item new.
+const MAX_TRIED: usize = 256;
+/// Values inside one another that are completed one after another.
+const MAX_ROUNDS: u32 = 64;
 /// Values that are looked at for each item of a plan.
 const MAX_SLOTS: usize = 1 << 12;
 
@@ -287,7 +294,7 @@ impl JsonAutomaton {
             if frame.watch != Watch::Compare {
                 break;
             }
-            if frame.text != Frame::UNKEPT && !self.is_item_live(seq, at) {
+            if frame.text != Frame::UNKEPT && !self.is_item_live(seq, at, next) {
                 return Step::Dead;
             }
             at = frame.parent;
@@ -295,15 +302,109 @@ impl JsonAutomaton {
         step
     }
 
-    fn is_item_live(&self, seq: &Frames, id: FrameId) -> bool {
+    fn is_item_live(&self, seq: &Frames, id: FrameId, state: State) -> bool {
         let frame = seq.frame(id);
-        let Some(asked) = self.asked_of_item(seq, &frame) else { return true };
+        let Some(asked) = self.asked_of_item(seq, &frame) else { return self.is_new_possible(seq, id, state) };
         asked.iter().any(|asked| match asked {
             Asked::Any(form) => self.item_with(seq, &frame, *form).is_some(),
             Asked::OneOf(values) => {
                 values.iter().any(|value| self.item_with(seq, &frame, self.value_form(value)).is_some())
             }
         })
+    }
+
+    /// Whether an item that has many values by its form can still become one that was not seen.
+    fn is_new_possible(&self, seq: &Frames, id: FrameId, state: State) -> bool {
+        let frame = seq.frame(id);
+        let text = seq.kept_from(frame.text);
+        let asks = match self.awaits.get(frame.state) {
+            Await::Array { alts, active, .. } => {
+                alts.iter().filter(|alt| alt.tag < *active).all(|alt| self.array_atoms.get(alt.base).unique)
+            }
+            Await::Object { .. } => false,
+        };
+        if !asks
+            || self.is_free(state, u64::from(frame.count))
+            || !seq.keys(frame.keys).any(|old| may_become(text, old))
+        {
+            return true;
+        }
+        seq.note_dynamic();
+        let mut open = VecDeque::from([(seq.clone(), state)]);
+        let mut looked_at = 0;
+        while let Some((seq, state)) = open.pop_front() {
+            if self.closes(seq.clone(), state, &frame) {
+                return true;
+            }
+            for byte in 0..=u8::MAX {
+                let mut seq = seq.clone();
+                let Step::To(next) = self.step_byte(&mut seq, state, byte) else { continue };
+                if enclosing(&seq, next.frame) <= frame.depth {
+                    continue;
+                }
+                looked_at += 1;
+                if looked_at > MAX_TRIED {
+                    self.note_undecided();
+                    return false;
+                }
+                seq.keep(byte);
+                open.push_back((seq, next));
+            }
+        }
+        false
+    }
+
+    /// Whether so many different values are still possible, as far as that is seen at once.
+    fn is_free(&self, state: State, seen: u64) -> bool {
+        let many = |lang: u32| self.langs.count(LangState::from_id(lang), seen + 1) > seen;
+        match self.situations.get(state.id) {
+            Situation::String { max: None, .. } => many(state.c),
+            Situation::Strings { alts, active } => {
+                alts.iter().any(|alt| alt.tag < *active && alt.max.is_none() && many(alt.state))
+            }
+            Situation::Key { .. } => state.c != OFF && many(state.c),
+            Situation::ObjectOpen { object } | Situation::ObjectNext { object } | Situation::ObjectComma { object } => {
+                self.spells_joint() && self.other_keys(*object).is_some_and(|start| many(start.id()))
+            }
+            Situation::Value { goal, .. } | Situation::Colon { goal, .. } => {
+                let goal = self.goal(*goal);
+                let cap = cap_of(u32::try_from(seen).unwrap_or(u32::MAX));
+                goal.forms.iter().take(usize::from(goal.active)).any(|form| self.few_values(*form, cap, None).is_none())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the shortest way to an item's end leads to one that was not seen.
+    fn closes(&self, mut seq: Frames, mut state: State, frame: &Frame) -> bool {
+        // A value in a value takes a round.
+        for _ in 0..MAX_ROUNDS {
+            for byte in self.rest_of_item(&seq, state) {
+                let Step::To(next) = self.step_byte(&mut seq, state, byte) else { return false };
+                if enclosing(&seq, next.frame) <= frame.depth {
+                    return true;
+                }
+                seq.keep(byte);
+                state = next;
+            }
+            if let Some(tags) = self.ended_number(&seq, state) {
+                let Step::To(next) = self.close(&mut seq, state.frame, tags, None) else { return false };
+                if enclosing(&seq, next.frame) <= frame.depth {
+                    return true;
+                }
+                state = next;
+            }
+        }
+        false
+    }
+
+    /// The tags of a number, which ends before the byte after it; `None` where the state is in none.
+    pub(super) fn ended_number(&self, seq: &Frames, state: State) -> Option<Option<u32>> {
+        match self.situations.get(state.id) {
+            Situation::Number { alts, active } => Some(self.answer(self.number_tags(alts), *active)),
+            Situation::LongNumber { alts, active } => Some(self.answer(self.long_tags(seq, alts, state), *active)),
+            _ => None,
+        }
     }
 
     /// What the alternatives that keep an array alive ask of the item that is being read; `None` where that is no more than is
@@ -428,8 +529,38 @@ pub(super) fn may_become(text: &[u8], canonical: &[u8]) -> bool {
     match first {
         b'"' if text.contains(&b'\\') => *other == b'"',
         b'"' | b't' | b'f' | b'n' => canonical.starts_with(text),
-        b'{' | b'[' => first == other,
+        b'{' | b'[' if first == other => begins_like(text, canonical),
+        b'{' | b'[' => false,
         _ => other.is_ascii_digit() || *other == b'-',
+    }
+}
+
+/// Whether what is complete of a container's text stands in another container.
+fn begins_like(text: &[u8], other: &[u8]) -> bool {
+    let (mut depth, mut in_string, mut escaped, mut end) = (0_u32, false, false, None);
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b',' if depth == 1 => end = Some(at),
+            _ => {}
+        }
+    }
+    let Some(end) = end else { return true };
+    let mut whole = text[..end].to_vec();
+    whole.push(if text[0] == b'{' { b'}' } else { b']' });
+    match (serde_json::from_slice(&whole), serde_json::from_slice(other)) {
+        (Ok(Value::Object(begun)), Ok(Value::Object(other))) => {
+            begun.iter().all(|(key, value)| other.get(key).is_some_and(|v| canonical(v) == canonical(value)))
+        }
+        (Ok(Value::Array(begun)), Ok(Value::Array(other))) => {
+            begun.len() < other.len() && begun.iter().zip(&other).all(|(a, b)| canonical(a) == canonical(b))
+        }
+        _ => true,
     }
 }
 

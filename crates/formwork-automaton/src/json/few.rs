@@ -1,7 +1,8 @@
 //! The values of a form, where they are few: what an array of distinct items can run out of.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use formwork_grammar::Decimal;
@@ -153,12 +154,19 @@ impl JsonAutomaton {
 
     /// So many different numbers of an atom, the shortest ones, and whether those are all.
     fn shortest_numbers(&self, atom: u32, count: usize) -> (Vec<Value>, bool) {
+        // By the length of the shortest number that begins so.
+        let whole = |track: u32, text: &[u8]| {
+            let rest = self.number_cost(track).unwrap_or(NEVER);
+            Reverse(rest.saturating_add(u32::try_from(text.len()).unwrap_or(NEVER)))
+        };
         let starts = [(false, Vec::new()), (true, vec![b'-'])].into_iter();
-        let mut open: VecDeque<(u32, Vec<u8>)> =
-            starts.filter_map(|(negative, text)| Some((self.number_start(atom, negative)?, text))).collect();
+        let mut open: BinaryHeap<(Reverse<u32>, Reverse<Vec<u8>>, u32)> = starts
+            .filter_map(|(negative, text)| Some((self.number_start(atom, negative)?, text)))
+            .map(|(track, text)| (whole(track, &text), Reverse(text), track))
+            .collect();
         let mut out = BTreeMap::new();
         let mut looked_at = 0;
-        while let Some((track, text)) = open.pop_front() {
+        while let Some((_, Reverse(text), track)) = open.pop() {
             looked_at += 1;
             if out.len() > count || looked_at > BEGINNINGS {
                 return (out.into_values().collect(), false);
@@ -169,7 +177,10 @@ impl JsonAutomaton {
                 out.insert(canonical(&number), number);
             }
             for byte in b"0123456789.eE+-".iter().copied().filter(|byte| self.alphabet.contains(*byte)) {
-                open.extend(self.step_track(track, byte).map(|next| (next, [&text[..], &[byte]].concat())));
+                if let Some(next) = self.step_track(track, byte) {
+                    let text = [&text[..], &[byte]].concat();
+                    open.push((whole(next, &text), Reverse(text), next));
+                }
             }
         }
         (out.into_values().collect(), true)

@@ -259,7 +259,11 @@ impl JsonAutomaton {
                 tag: reading.tag,
                 ways: reading.ways.iter().map(|(form, atom)| (tag_of(*form, &mut forms), *atom)).collect(),
                 base: reading.base,
-                lifts: reading.lifts.iter().map(|(form, not)| (tag_of(*form, &mut forms), *not)).collect(),
+                lifts: reading
+                    .lifts
+                    .iter()
+                    .map(|(form, not)| (self.watch_of(*form, active, &mut forms), *not))
+                    .collect(),
             });
             let alts = alts.collect();
             let name = match key {

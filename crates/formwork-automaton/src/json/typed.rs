@@ -37,6 +37,8 @@ pub(super) struct Typed {
 pub(super) enum Evaluated {
     Ignored,
     Noted,
+    /// Arrays and objects are left out altogether: for what is asked of keys.
+    StringsOnly,
 }
 
 /// Up to so many branches of an `anyOf`, every set of them that may hold together is an alternative where it matters which do.
@@ -45,6 +47,12 @@ const MAX_BRANCH_SETS: usize = 8;
 impl JsonAutomaton {
     pub(super) fn typed(&self, form: FormId) -> Arc<Typed> {
         self.typed_noting(form, Evaluated::Ignored)
+    }
+
+    /// A form that is excluded: nothing is noted of what it evaluates.
+    fn typed_apart(&self, form: FormId, evaluated: Evaluated) -> Arc<Typed> {
+        let strings = evaluated == Evaluated::StringsOnly;
+        self.typed_noting(form, if strings { Evaluated::StringsOnly } else { Evaluated::Ignored })
     }
 
     pub(super) fn typed_noting(&self, form: FormId, evaluated: Evaluated) -> Arc<Typed> {
@@ -64,14 +72,14 @@ impl JsonAutomaton {
                         plain.next().map_or_else(|| self.everything(), |p| (*self.typed_noting(p, evaluated)).clone());
                     let all = plain.fold(first, |all, part| self.both(&all, &self.typed_noting(part, evaluated)));
                     negated.into_iter().fold(all, |all, part| match self.forms.get(part.0) {
-                        Form::Not(inner) => self.without_typed(all, &self.typed(*inner)),
+                        Form::Not(inner) => self.without_typed(all, &self.typed_apart(*inner, evaluated)),
                         _ => all,
                     })
                 }
                 Form::Or(parts) => parts
                     .iter()
                     .fold(Typed::default(), |any, part| self.either(any, &self.typed_noting(*part, evaluated))),
-                Form::Not(inner) => self.without_typed(self.everything(), &self.typed(*inner)),
+                Form::Not(inner) => self.without_typed(self.everything(), &self.typed_apart(*inner, evaluated)),
                 Form::Node(node) => match &self.schema.node(*node).kind {
                     NodeKind::Always => self.everything(),
                     NodeKind::Never => Typed::default(),
@@ -103,7 +111,7 @@ impl JsonAutomaton {
 
     fn typed_keywords(&self, keywords: &Keywords, evaluated: Evaluated) -> Typed {
         let asks = keywords.object.unevaluated.is_some() || keywords.array.unevaluated.is_some();
-        let noted = if asks { Evaluated::Noted } else { evaluated };
+        let noted = if asks && evaluated == Evaluated::Ignored { Evaluated::Noted } else { evaluated };
         let mut out = self.typed_assertions(keywords, noted);
         for values in &keywords.values {
             out = self.both(&out, &self.typed_values(values));
@@ -141,7 +149,7 @@ impl JsonAutomaton {
         }
         for applicator in &keywords.applicators {
             if let Applicator::Not(target) = applicator {
-                out = self.without_typed(out, &self.typed(self.node_form(*target)));
+                out = self.without_typed(out, &self.typed_apart(self.node_form(*target), evaluated));
             }
         }
         if asks {
@@ -199,13 +207,14 @@ impl JsonAutomaton {
             }
             self.keep_string(atom, &mut out.strings);
         }
-        if types.contains(Type::Array) {
+        if types.contains(Type::Array) && evaluated != Evaluated::StringsOnly {
             self.keep_array(self.array_assertions(keywords, evaluated), &mut out.arrays);
         }
-        if types.contains(Type::Object) {
+        if types.contains(Type::Object) && evaluated != Evaluated::StringsOnly {
             self.keep_object(self.object_assertions(keywords, evaluated), &mut out.objects);
             // Names that were narrowed have no complement here.
-            let names = keywords.object.names.map(|node| self.typed(self.node_form(node)));
+            let names =
+                keywords.object.names.map(|node| self.typed_noting(self.node_form(node), Evaluated::StringsOnly));
             let is_narrowed = |atom: &u32| {
                 let atom = self.string_atoms.get(*atom);
                 atom.lang != atom.wide
@@ -297,7 +306,8 @@ impl JsonAutomaton {
 
     /// The strings of a form, as one language.
     fn strings_of(&self, form: FormId) -> Lang {
-        self.typed(form).strings.iter().fold(self.langs.none(), |all, atom| {
+        let typed = self.typed_noting(form, Evaluated::StringsOnly);
+        typed.strings.iter().fold(self.langs.none(), |all, atom| {
             let StringAtom { lang, min, max, .. } = *self.string_atoms.get(*atom);
             let window = self.langs.of_length(min, max).unwrap_or_else(|_| {
                 self.note_undecided();
@@ -362,7 +372,7 @@ impl JsonAutomaton {
         let branches: Vec<Arc<Typed>> =
             nodes.iter().map(|node| self.typed_noting(self.node_form(*node), evaluated)).collect();
         let mut out = branches.iter().fold(Typed::default(), |all, branch| self.either(all, branch));
-        if evaluated == Evaluated::Ignored {
+        if evaluated != Evaluated::Noted {
             return out;
         }
         let covering: Vec<&Arc<Typed>> = branches.iter().filter(|branch| self.covers_something(branch)).collect();
@@ -387,7 +397,8 @@ impl JsonAutomaton {
     fn one_branch(&self, base: &Typed, nodes: &[NodeId], evaluated: Evaluated) -> Typed {
         let branches: Vec<Arc<Typed>> =
             nodes.iter().map(|node| self.typed_noting(self.node_form(*node), evaluated)).collect();
-        let plain: Vec<Arc<Typed>> = nodes.iter().map(|node| self.typed(self.node_form(*node))).collect();
+        let plain: Vec<Arc<Typed>> =
+            nodes.iter().map(|node| self.typed_apart(self.node_form(*node), evaluated)).collect();
         let mut out = Typed::default();
         for (i, branch) in branches.iter().enumerate() {
             let mut only = self.both(base, branch);

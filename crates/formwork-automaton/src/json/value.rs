@@ -27,7 +27,14 @@ impl JsonAutomaton {
     }
 
     pub(super) fn goal_numbers(&self, goal: u32) -> Vec<(u16, u32)> {
-        self.goal_atoms(goal, |typed| &typed.numbers)
+        let active = self.goal(goal).active;
+        let mut atoms = self.goal_atoms(goal, |typed| &typed.numbers);
+        for (tag, atom) in &mut atoms {
+            if *tag >= active {
+                *atom = self.number_atoms.intern(self.number_atoms.get(*atom).watched());
+            }
+        }
+        atoms
     }
 
     /// The state after a string's opening quote.

@@ -132,12 +132,7 @@ impl JsonAutomaton {
             at = next;
         }
         // A number ends with the byte after it.
-        let number = match self.situations.get(at.id) {
-            Situation::Number { alts, active } => Some(self.answer(self.number_tags(alts), *active)),
-            Situation::LongNumber { alts, active } => Some(self.answer(self.long_tags(&seq, alts, at), *active)),
-            _ => None,
-        };
-        if let Some(tags) = number {
+        if let Some(tags) = self.ended_number(&seq, at) {
             let Step::To(next) = self.close(&mut seq, at.frame, tags, None) else { return None };
             at = next;
         }

@@ -15,6 +15,8 @@ pub(in crate::json) struct NumberAtom {
     pub(super) integer: bool,
     /// No spelling but an integer's is one: `1.0` isn't.
     pub(super) written: bool,
+    /// Every spelling is read, whatever the options allow to be written.
+    pub(super) watched: bool,
     /// The value is a multiple of it.
     pub(super) multiple: Option<Decimal>,
     /// The value is a multiple of none of them; none of them is a multiple of another.
@@ -39,6 +41,11 @@ impl NumberAtom {
         Some(Self { min: Some(bound.clone()), max: Some(bound), ..Self::default() })
     }
 
+    /// The same of a number that is only watched.
+    pub(in crate::json) fn watched(&self) -> Self {
+        Self { watched: true, ..self.clone() }
+    }
+
     /// What holds where both do; `None` where the bounds cross.
     pub(in crate::json) fn meet(&self, other: &Self) -> Option<Self> {
         let min = stricter(self.min.as_ref(), other.min.as_ref(), Ordering::Greater);
@@ -57,7 +64,8 @@ impl NumberAtom {
         let not_multiples = coarsest(self.not_multiples.iter().chain(&other.not_multiples).cloned().collect());
         let (min, max) = (min.cloned(), max.cloned());
         let (integer, written) = (self.integer || other.integer, self.written || other.written);
-        Some(Self { min, max, integer, written, multiple, not_multiples })
+        let watched = self.watched || other.watched;
+        Some(Self { min, max, integer, written, watched, multiple, not_multiples })
     }
 
     /// Atoms that together hold for exactly the values that this one doesn't hold for.

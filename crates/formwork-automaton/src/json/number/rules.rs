@@ -45,7 +45,7 @@ pub(in crate::json) struct Rules {
 
 impl Rules {
     pub(super) fn new(atom: &NumberAtom, numbers: Numbers, digits: u32) -> Self {
-        let any = numbers == Numbers::Any;
+        let any = numbers == Numbers::Any || atom.watched;
         let whole_only = atom.integer && (atom.written || !any);
         // The digits that the schema's own numbers have, and two more: there is always room between two bounds.
         let bounds = [&atom.min, &atom.max].into_iter().flatten().map(|b| &b.value);
@@ -77,7 +77,7 @@ impl Rules {
         fraction: u16,
         exponent: Option<u16>,
     ) -> Self {
-        let any = numbers == Numbers::Any;
+        let any = numbers == Numbers::Any || atom.watched;
         // The finest number that can be written: where that is a multiple, all are.
         let finest = Decimal::from_digits(false, &[1], 1 - i64::from(fraction) - i64::from(exponent.unwrap_or(0)));
         let wanted = atom.unit().filter(|unit| !is_multiple(&finest, unit)).map(|unit| Condition::new(&unit, true));
