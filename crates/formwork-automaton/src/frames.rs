@@ -240,6 +240,19 @@ impl Frames {
         self.finds_key(set, key, |_| true)
     }
 
+    /// Whether the scratch text from `start` on is a key of the set. Notes for a walk when the answer depends on keys that are older than
+    /// it, and begin as the text did when it began.
+    pub fn contains_text(&self, set: KeySet, start: u32) -> bool {
+        let begun = self.text_before_walk(start);
+        self.finds_key(set, self.text_from(start), |old| old.starts_with(begun))
+    }
+
+    /// The scratch text from `start` to where the current walk began, or to its end outside of walks.
+    fn text_before_walk(&self, start: u32) -> &[u8] {
+        let end = self.kept_floor.map_or(self.text.len(), |_| self.text_floor as usize);
+        self.text.get(start as usize..end).unwrap_or_default()
+    }
+
     /// As [`contains_key`](Self::contains_key), where the outcome can only depend on the older keys that are `possible`.
     pub fn finds_key(&self, set: KeySet, key: &[u8], possible: impl Fn(&[u8]) -> bool) -> bool {
         let hash = hash_bytes(key);
@@ -259,17 +272,19 @@ impl Frames {
         false
     }
 
-    /// What follows `prefix` in the keys of a set that begin with it. Notes for a walk when keys are older than it.
-    pub fn keys_after<'a>(&'a self, set: KeySet, prefix: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + 'a {
+    /// What follows the scratch text from `start` on in the keys of a set that begin with it. Notes for a walk when such keys are older
+    /// than it, as [`contains_text`](Self::contains_text) does.
+    pub fn keys_after(&self, set: KeySet, start: u32) -> impl Iterator<Item = &[u8]> {
+        let (prefix, begun) = (self.text_from(start), self.text_before_walk(start));
         let mut at = set;
         std::iter::from_fn(move || {
             while !at.is_empty() {
                 let node = self.keys[at.0 as usize];
-                if at.0 < self.key_floor || node.start < self.text_floor {
+                let key = self.text.get(node.start as usize..node.end as usize).unwrap_or_default();
+                if (at.0 < self.key_floor || node.start < self.text_floor) && key.starts_with(begun) {
                     self.dynamic.set(true);
                 }
                 at = node.rest;
-                let key = self.text.get(node.start as usize..node.end as usize).unwrap_or_default();
                 if let Some(rest) = key.strip_prefix(prefix) {
                     return Some(rest);
                 }

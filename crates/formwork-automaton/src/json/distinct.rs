@@ -69,7 +69,7 @@ enum Asked {
 }
 
 /// Texts that are looked at for one that makes an item new.
-const MAX_TRIED: usize = 256;
+const MAX_TRIED: usize = 64;
 /// Values inside one another that are completed one after another.
 const MAX_ROUNDS: u32 = 64;
 /// Values that are looked at for each item of a plan.
@@ -323,13 +323,17 @@ impl JsonAutomaton {
             }
             Await::Object { .. } => false,
         };
-        if !asks
-            || self.is_free(state, u64::from(frame.count))
-            || !seq.keys(frame.keys).any(|old| may_become(text, old))
-        {
+        // Other items can't be repeated any more.
+        let near = seq.keys(frame.keys).filter(|old| may_become(text, old)).count();
+        if !asks || near == 0 || self.is_free(state, near) {
             return true;
         }
         seq.note_dynamic();
+        if state.frame == id
+            && let Some(live) = self.is_string_left(seq, &frame, state)
+        {
+            return live;
+        }
         let mut open = VecDeque::from([(seq.clone(), state)]);
         let mut looked_at = 0;
         while let Some((seq, state)) = open.pop_front() {
@@ -354,9 +358,37 @@ impl JsonAutomaton {
         false
     }
 
+    /// Whether an item that is a string can become one that was not seen; `None` where that is not told by counting.
+    fn is_string_left(&self, seq: &Frames, frame: &Frame, state: State) -> Option<bool> {
+        let text = seq.kept_from(frame.text);
+        let alts: Vec<u32> = match self.situations.get(state.id) {
+            Situation::String { max: None, .. } => vec![state.c],
+            Situation::Strings { alts, active } if alts.iter().all(|alt| alt.max.is_none()) => {
+                alts.iter().filter(|alt| alt.tag < *active).map(|alt| alt.state).collect()
+            }
+            _ => return None,
+        };
+        if state.b != 0 || text.contains(&b'\\') {
+            return None;
+        }
+        Some(alts.into_iter().any(|lang| {
+            let start = LangState::from_id(lang);
+            let rests = seq.keys(frame.keys).filter_map(|old| old.strip_prefix(text)?.strip_suffix(b"\""));
+            let is_completion = |rest: &&[u8]| {
+                // An escape in a canonical text is one character.
+                let Ok(rest) = serde_json::from_slice::<String>(&[b"\"", *rest, b"\""].concat()) else { return false };
+                let end = rest.bytes().try_fold(start, |state, byte| self.langs.step(state, byte));
+                end.is_some_and(|state| self.langs.is_accepting(state))
+            };
+            let seen = u64::try_from(rests.filter(is_completion).count()).unwrap_or(u64::MAX);
+            self.langs.count(start, seen.saturating_add(1)) > seen
+        }))
+    }
+
     /// Whether so many different values are still possible, as far as that is seen at once.
-    fn is_free(&self, state: State, seen: u64) -> bool {
-        let many = |lang: u32| self.langs.count(LangState::from_id(lang), seen + 1) > seen;
+    fn is_free(&self, state: State, seen: usize) -> bool {
+        let count = u64::try_from(seen).unwrap_or(u64::MAX);
+        let many = |lang: u32| self.langs.count(LangState::from_id(lang), count.saturating_add(1)) > count;
         match self.situations.get(state.id) {
             Situation::String { max: None, .. } => many(state.c),
             Situation::Strings { alts, active } => {

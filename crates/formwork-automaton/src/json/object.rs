@@ -65,6 +65,7 @@ pub(super) struct ObjectState {
     pub(super) active: u16,
     allowed: OnceLock<Box<[u32]>>,
     others: OnceLock<Option<LangState>>,
+    takes_most: OnceLock<bool>,
 }
 
 impl ObjectState {
@@ -149,6 +150,7 @@ impl JsonAutomaton {
             active,
             allowed: OnceLock::new(),
             others: OnceLock::new(),
+            takes_most: OnceLock::new(),
         })
     }
 
@@ -455,13 +457,34 @@ impl JsonAutomaton {
         })
     }
 
+    /// The classes of unknown keys that may come next.
+    fn allowed_classes(&self, object: u32) -> Vec<u32> {
+        let machine = self.machines.get(self.object_states.get(object).machine);
+        let is_allowed = |class: &u32| self.object_member(object, KeyRef::Class(*class)).is_some();
+        (0..to_u32(machine.classes.len())).filter(is_allowed).collect()
+    }
+
+    /// Whether every text is an unknown key that may come next, but for finitely many.
+    pub(super) fn takes_most_keys(&self, object: u32) -> bool {
+        let state = self.object_states.get(object);
+        *state.takes_most.get_or_init(|| {
+            let machine = self.machines.get(state.machine);
+            if !machine.has_patterns() {
+                return true;
+            }
+            let classes = self.allowed_classes(object).into_iter().map(|class| machine.classes[class as usize].lang);
+            let left_out = self.langs.not(classes.fold(self.langs.none(), |all, class| self.langs.or(all, class)));
+            let known = machine.keys.len() as u64;
+            self.langs.start(left_out).is_none_or(|start| self.langs.count(start, known + 1) <= known)
+        })
+    }
+
     /// Where the language of unknown keys that may come next begins.
     pub(super) fn other_keys(&self, object: u32) -> Option<LangState> {
         let state = self.object_states.get(object);
         *state.others.get_or_init(|| {
             let machine = self.machines.get(state.machine);
-            let is_allowed = |class: &u32| self.object_member(object, KeyRef::Class(*class)).is_some();
-            let allowed: Vec<u32> = (0..to_u32(machine.classes.len())).filter(is_allowed).collect();
+            let allowed = self.allowed_classes(object);
             let langs = allowed.iter().map(|class| &machine.classes[*class as usize]);
             match *allowed {
                 [] => None,

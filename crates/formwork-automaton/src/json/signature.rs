@@ -35,7 +35,13 @@ impl JsonAutomaton {
                     self.push_window(alt, state.a, &mut key);
                 }
             }
-            Situation::Key { .. } => key.extend([state.a, state.b, state.c]),
+            Situation::Key { .. } => {
+                // A key that can't become one of those used is not held against them.
+                let frame = seq.peek(state.frame);
+                let text = seq.text_from(frame.count);
+                let near = seq.keys(frame.keys).any(|used| used.starts_with(text));
+                key.extend([state.a, state.b, state.c, u32::from(near)]);
+            }
             Situation::Value { .. } | Situation::Colon { .. } => key.push(state.a),
             Situation::ObjectOpen { .. } | Situation::ObjectNext { .. } | Situation::ObjectComma { .. } => {
                 key.extend([state.a, u32::from(state.c == OFF)]);
@@ -121,13 +127,19 @@ impl JsonAutomaton {
                 let alt = StringAlt { tag: 0, state: state.c, min: *min, max: *max };
                 self.safe_string(&alt, state.a, class)
             }
-            Situation::Strings { alts, .. } if state.b == 0 => {
-                alts.iter().map(|alt| self.safe_string(alt, state.a, class)).max().unwrap_or(0)
+            Situation::Strings { alts, active } if state.b == 0 => {
+                let active = alts.iter().filter(|alt| alt.tag < *active);
+                active.map(|alt| self.safe_string(alt, state.a, class)).max().unwrap_or(0)
             }
-            // Any clean text leads on to some unknown key: a finite set has been taken out of all texts.
-            Situation::Key { .. } if state.b == 0 && state.c != OFF => {
+            Situation::Key { object } if state.b == 0 && state.c != OFF => {
                 let other = LangState::from_id(state.c);
-                if self.langs.at_char_boundary(other) { u32::MAX } else { 0 }
+                if !self.langs.at_char_boundary(other) {
+                    return 0;
+                }
+                // Any clean text leads on to some unknown key where nothing but a finite set has been taken out of all texts; so does
+                // one that may go on for ever, since then there are always more keys than were used.
+                let for_ever = self.takes_most_keys(*object) || self.langs.safe_chars(other, class) == u32::MAX;
+                if for_ever { u32::MAX } else { 0 }
             }
             _ => 0,
         }

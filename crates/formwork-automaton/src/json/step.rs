@@ -257,7 +257,7 @@ impl JsonAutomaton {
             let end = key.iter().try_fold(rest, |s, b| self.langs.step(s, *b));
             end.is_some_and(|s| self.langs.is_accepting(s))
         };
-        let used = seq.keys_after(frame.keys, seq.text_from(frame.count)).filter(|key| fits(key)).count() as u64;
+        let used = seq.keys_after(frame.keys, frame.count).filter(|key| fits(key)).count() as u64;
         used > 0 && self.langs.count(rest, used + 1) <= used
     }
 
@@ -272,7 +272,7 @@ impl JsonAutomaton {
         let key = if let Some(known) = known {
             KeyRef::Known(known)
         } else {
-            if !other || seq.contains_key(keys, seq.text_from(frame.count)) {
+            if !other || seq.contains_text(keys, frame.count) {
                 return Step::Dead;
             }
             let Some(class) = self.class_of(machine, seq.text_from(frame.count)) else { return Step::Dead };
