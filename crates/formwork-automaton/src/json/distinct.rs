@@ -15,6 +15,7 @@ use super::array_plan::ArrayPlan;
 use super::equality::canonical;
 use super::few::{FewValue, cap_of};
 use super::form::{Form, FormId};
+use super::keys::KeyRef;
 use super::liveness::NEVER;
 use super::object::{Member, OFF};
 use super::situation::{ArrayAlt, Await, Goal, Situation};
@@ -69,7 +70,9 @@ enum Asked {
 }
 
 /// Texts that are looked at for one that makes an item new.
-const MAX_TRIED: usize = 64;
+const MAX_TRIED: usize = 256;
+/// Known keys that are looked at for one whose value makes an item new.
+const KEYS_LOOKED_AT: usize = 4;
 /// Values inside one another that are completed one after another.
 const MAX_ROUNDS: u32 = 64;
 /// Values that are looked at for each item of a plan.
@@ -323,9 +326,12 @@ impl JsonAutomaton {
             }
             Await::Object { .. } => false,
         };
+        if !asks || self.is_free(state, frame.count as usize) {
+            return true;
+        }
         // Other items can't be repeated any more.
         let near = seq.keys(frame.keys).filter(|old| may_become(text, old)).count();
-        if !asks || near == 0 || self.is_free(state, near) {
+        if near == 0 || self.is_free(state, near) {
             return true;
         }
         seq.note_dynamic();
@@ -394,17 +400,37 @@ impl JsonAutomaton {
             Situation::Strings { alts, active } => {
                 alts.iter().any(|alt| alt.tag < *active && alt.max.is_none() && many(alt.state))
             }
-            Situation::Key { .. } => state.c != OFF && many(state.c),
+            Situation::Key { object } => {
+                let machine = self.machines.get(self.object_states.get(*object).machine);
+                let ranks = self.allowed_keys(*object);
+                state.c != OFF && many(state.c)
+                    || self.has_free_member(*object, machine.keys_below(state.a, ranks), seen)
+            }
             Situation::ObjectOpen { object } | Situation::ObjectNext { object } | Situation::ObjectComma { object } => {
-                self.spells_joint() && self.other_keys(*object).is_some_and(|start| many(start.id()))
+                let machine = self.machines.get(self.object_states.get(*object).machine);
+                let ranks = self.allowed_keys(*object);
+                self.spells_joint()
+                    && (self.other_keys(*object).is_some_and(|start| many(start.id()))
+                        || self.has_free_member(*object, machine.keys_below(0, ranks), seen))
             }
-            Situation::Value { goal, .. } | Situation::Colon { goal, .. } => {
-                let goal = self.goal(*goal);
-                let cap = cap_of(u32::try_from(seen).unwrap_or(u32::MAX));
-                goal.forms.iter().take(usize::from(goal.active)).any(|form| self.few_values(*form, cap, None).is_none())
-            }
+            Situation::Value { goal, .. } | Situation::Colon { goal, .. } => self.is_free_goal(*goal, seen),
             _ => false,
         }
+    }
+
+    /// Whether one of the first known keys can come with so many different values.
+    fn has_free_member(&self, object: u32, mut keys: impl Iterator<Item = u32>, seen: usize) -> bool {
+        let looked_at = keys.by_ref().take(KEYS_LOOKED_AT);
+        looked_at
+            .filter_map(|key| self.object_member(object, KeyRef::Known(key)))
+            .any(|member| self.is_free_goal(member.goal, seen))
+    }
+
+    /// Whether a value has more alternatives than so many.
+    fn is_free_goal(&self, goal: u32, seen: usize) -> bool {
+        let goal = self.goal(goal);
+        let cap = cap_of(u32::try_from(seen).unwrap_or(u32::MAX));
+        goal.forms.iter().take(usize::from(goal.active)).any(|form| self.few_values(*form, cap, None).is_none())
     }
 
     /// Whether the shortest way to an item's end leads to one that was not seen.
