@@ -35,7 +35,8 @@ struct Group {
     draft: String,
     file: String,
     optional: bool,
-    group: String,
+    #[serde(rename = "group")]
+    name: String,
     schema: Value,
     tests: Vec<Test>,
 }
@@ -114,7 +115,7 @@ fn judge(group: &Group, remotes: &SchemaOptions, report: &mut Report) {
         report.listed.push(Listed {
             draft: group.draft.clone(),
             file: group.file.clone(),
-            group: group.group.clone(),
+            group: group.name.clone(),
             test: test.and_then(|test| test.description.clone()),
             outcome,
             reason,
@@ -161,16 +162,15 @@ fn judge(group: &Group, remotes: &SchemaOptions, report: &mut Report) {
                 tally.wrong_accepts += 1;
                 list(Some(test), "wrong_accept", text);
             }
-            (true, Verdict::Rejected(at)) => match constraint.narrowed().first() {
-                Some(narrowed) => {
+            (true, Verdict::Rejected(at)) => {
+                if let Some(narrowed) = constraint.narrowed().first() {
                     tally.narrowed += 1;
                     list(Some(test), "narrowed", format!("{text}: {} without {}", narrowed.pointer, narrowed.reason));
-                }
-                None => {
+                } else {
                     tally.wrong_rejects += 1;
                     list(Some(test), "wrong_reject", format!("{text} at byte {at}"));
                 }
-            },
+            }
         }
     }
     report.undecided += automaton.map_or(0, |automaton| automaton.undecided());

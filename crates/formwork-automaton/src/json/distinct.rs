@@ -154,7 +154,7 @@ impl JsonAutomaton {
     }
 
     /// A plan whose items are values that differ from each other and from those seen.
-    pub(super) fn with_distinct(&self, plan: ArrayPlan, items: u32, seen: Seen<'_>) -> Option<ArrayPlan> {
+    pub(super) fn with_distinct(&self, plan: &ArrayPlan, items: u32, seen: Seen<'_>) -> Option<ArrayPlan> {
         let total = plan.items.iter().map(|(_, times)| *times).fold(items, u32::saturating_add);
         let chosen = self.differing(&plan.items, total, seen, None)?;
         let mut used: FxHashSet<String> = seen.values().iter().chain(chosen.values()).map(canonical).collect();
@@ -169,7 +169,7 @@ impl JsonAutomaton {
                 forms.push((self.value_form(&value), 1));
             }
         }
-        Some(ArrayPlan { items: forms, ..plan })
+        Some(ArrayPlan { items: forms, cost: plan.cost })
     }
 
     /// A value of a form that is none of those used.
@@ -445,24 +445,23 @@ impl JsonAutomaton {
                 seq.keep(byte);
                 state = next;
             }
-            if let Some(tags) = self.ended_number(&seq, state) {
-                let Step::To(next) = self.close(&mut seq, state.frame, tags, None) else { return false };
-                if enclosing(&seq, next.frame) <= frame.depth {
-                    return true;
-                }
-                state = next;
+            let Step::To(next) = self.after_number(&mut seq, state) else { return false };
+            if enclosing(&seq, next.frame) <= frame.depth {
+                return true;
             }
+            state = next;
         }
         false
     }
 
-    /// The tags of a number, which ends before the byte after it; `None` where the state is in none.
-    pub(super) fn ended_number(&self, seq: &Frames, state: State) -> Option<Option<u32>> {
-        match self.situations.get(state.id) {
-            Situation::Number { alts, active } => Some(self.answer(self.number_tags(alts), *active)),
-            Situation::LongNumber { alts, active } => Some(self.answer(self.long_tags(seq, alts, state), *active)),
-            _ => None,
-        }
+    /// The configuration after a number, which ends before the byte after it; the same where the state is in none.
+    pub(super) fn after_number(&self, seq: &mut Frames, state: State) -> Step {
+        let tags = match self.situations.get(state.id) {
+            Situation::Number { alts, active } => self.answer(self.number_tags(alts), *active),
+            Situation::LongNumber { alts, active } => self.answer(self.long_tags(seq, alts, state), *active),
+            _ => return Step::To(state),
+        };
+        self.close(seq, state.frame, tags, None)
     }
 
     /// What the alternatives that keep an array alive ask of the item that is being read; `None` where that is no more than is
@@ -636,13 +635,11 @@ fn matching(slots: &[(usize, Vec<FewValue>)]) -> Option<FxHashMap<String, usize>
                     continue;
                 }
                 asked.insert(&value.key, at);
-                match owner.get(&value.key) {
-                    Some(other) => open.push(*other),
-                    None => {
-                        free = Some(&*value.key);
-                        break 'search;
-                    }
-                }
+                let Some(other) = owner.get(&value.key) else {
+                    free = Some(&*value.key);
+                    break 'search;
+                };
+                open.push(*other);
             }
         }
         let mut value = free?;

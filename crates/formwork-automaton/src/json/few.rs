@@ -131,13 +131,12 @@ impl JsonAutomaton {
         }
         for atom in &typed.numbers {
             let all = self.number_values(*atom, found.cap).filter(|_| self.spells_numbers());
-            match all {
-                Some(numbers) => numbers.iter().filter_map(number_of).try_for_each(|number| found.add(number))?,
-                None => {
-                    let (numbers, complete) = self.shortest_numbers(*atom, found.cap);
-                    found.complete &= complete;
-                    numbers.into_iter().try_for_each(|number| found.add(number))?;
-                }
+            if let Some(numbers) = all {
+                numbers.iter().filter_map(number_of).try_for_each(|number| found.add(number))?;
+            } else {
+                let (numbers, complete) = self.shortest_numbers(*atom, found.cap);
+                found.complete &= complete;
+                numbers.into_iter().try_for_each(|number| found.add(number))?;
             }
         }
         for atom in &typed.strings {
@@ -382,8 +381,8 @@ impl JsonAutomaton {
         };
         let within = |min: u32, max: Option<u32>, count: u32| min <= count && max.is_none_or(|max| count <= max);
         within(this.min, this.max, count)
-            && !(this.unique && !distinct())
-            && !(this.repeats && distinct())
+            && (!this.unique || distinct())
+            && (!this.repeats || !distinct())
             && (0..).zip(items).all(|(index, item)| self.is_value_of(self.item_form(atom, index), item))
             && this.contains.iter().all(|counted| {
                 let matching = items.iter().skip(counted.from as usize).filter(|i| self.is_value_of(counted.form, i));

@@ -8,13 +8,11 @@
 //! Which forms that needs is found while plans for objects and arrays are made; a plan made with costs that are still too high only
 //! comes later, since costs only fall.
 //!
+//! Alternatives that the vocabulary can't spell are none: they are left out where atoms are made, so costs needn't know.
+//!
 //! A configuration is live where one of its active alternatives is: alternatives join by "or" alone, each is a conjunction, and the
 //! parent's alternatives that an active tag serves are live by construction, whatever the watching tags say besides. So liveness
 //! never looks below the top frame.
-//! Alternatives that the vocabulary can't spell are none: they are left out where atoms are made, so costs needn't know.
-//!
-//! A configuration is live where one of its alternatives is: alternatives only ever join by "or", each is a plain conjunction,
-//! and the parent's alternatives that a tag serves are live by construction. So liveness never looks below the top frame.
 
 use std::cell::RefCell;
 use std::sync::{PoisonError, RwLock};
@@ -95,11 +93,11 @@ impl JsonAutomaton {
                     self.note_undecided();
                     break;
                 }
-                if !found.contains_key(&form) {
-                    found.insert(form, NEVER);
+                found.entry(form).or_insert_with(|| {
                     unknown.push(form);
                     lowered = true;
-                }
+                    NEVER
+                });
             }
             if !lowered {
                 break;

@@ -69,7 +69,8 @@ pub(super) struct ObjectState {
 }
 
 impl ObjectState {
-    fn words(&self) -> (&[(u16, u32)], u32, u32, &[u32], u32, u16) {
+    /// What tells it from others; the rest is found from that.
+    fn words(&self) -> impl PartialEq + std::hash::Hash + '_ {
         (&self.alts, self.machine, self.next, &self.used, self.count, self.active)
     }
 
@@ -242,7 +243,7 @@ impl JsonAutomaton {
                 KeyRef::Known(key) if key >= machine.listed => join(&state.used, &[key]),
                 _ => state.used.clone(),
             };
-            let after = Place { next: place.next_after(machine, key), used: &used, count: state.count + 1, ..place };
+            let after = Place { next: Place::next_after(machine, key), used: &used, count: state.count + 1, ..place };
             let readings: Vec<Reading> = state
                 .alts
                 .iter()
@@ -386,7 +387,7 @@ impl JsonAutomaton {
         atom: u32,
     ) -> (u32, Vec<(FormId, u32)>) {
         let this = self.object_atoms.get(atom);
-        let passed = place.next..place.next_after(machine, key);
+        let passed = place.next..Place::next_after(machine, key);
         let is_passed = |text: &u32| {
             machine
                 .index_of(*text)

@@ -35,7 +35,7 @@ impl Place<'_> {
     }
 
     /// The first listed key that can come after this one.
-    pub(super) fn next_after(&self, machine: &KeyMachine, key: KeyRef) -> u32 {
+    pub(super) fn next_after(machine: &KeyMachine, key: KeyRef) -> u32 {
         match key {
             KeyRef::Known(key) if key < machine.listed => key + 1,
             KeyRef::Known(_) | KeyRef::Class(_) => machine.listed,
@@ -290,12 +290,11 @@ impl JsonAutomaton {
             let mut spare = spare.into_iter().peekable();
             for _ in 0..missing {
                 let cheaper = class.is_none_or(|(cost, _)| spare.peek().is_some_and(|(other, _)| *other <= cost));
-                match (cheaper, class) {
-                    (false, Some((_, member))) => unnamed.push(member),
-                    _ => {
-                        let (_, key) = spare.next()?;
-                        named.insert(key, keys.forms[key as usize]);
-                    }
+                if let (false, Some((_, member))) = (cheaper, class) {
+                    unnamed.push(member);
+                } else {
+                    let (_, key) = spare.next()?;
+                    named.insert(key, keys.forms[key as usize]);
                 }
             }
         }

@@ -10,13 +10,16 @@ use super::JsonAutomaton;
 use crate::interner::{Interner, Memo};
 use crate::lang::Lang;
 
+/// A position, and a member of the object there: its name where it is known, else the patterns that it matches.
+type MemberKey = (u32, Option<Box<str>>, Box<[Lang]>);
+
 /// The positions met so far. Where any order is allowed there is one, without a list.
 #[derive(Debug)]
 pub(super) struct Positions {
     ordered: bool,
     interned: Interner<Box<[NodeId]>>,
     walks: Memo<u32, std::sync::Arc<[NodeId]>>,
-    members: Memo<(u32, Option<Box<str>>, Box<[Lang]>), u32>,
+    members: Memo<MemberKey, u32>,
     items: Memo<(u32, u32), u32>,
 }
 

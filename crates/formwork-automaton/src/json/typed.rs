@@ -325,13 +325,14 @@ impl JsonAutomaton {
             match value {
                 Value::Null => out.null = true,
                 Value::Bool(b) => out.booleans |= if *b { 0b10 } else { 0b01 },
-                Value::Number(number) => match NumberAtom::exactly(number) {
-                    Some(atom) => self.keep_number(atom, &mut out.numbers),
-                    None => {
+                Value::Number(number) => {
+                    if let Some(atom) = NumberAtom::exactly(number) {
+                        self.keep_number(atom, &mut out.numbers);
+                    } else {
                         self.note_undecided();
                         out.cut = true;
                     }
-                },
+                }
                 Value::String(text) => strings.push(text),
                 Value::Array(items) => {
                     let group = ArrayGroup {

@@ -132,10 +132,7 @@ impl JsonAutomaton {
             at = next;
         }
         // A number ends with the byte after it.
-        if let Some(tags) = self.ended_number(&seq, at) {
-            let Step::To(next) = self.close(&mut seq, at.frame, tags, None) else { return None };
-            at = next;
-        }
+        let Step::To(at) = self.after_number(&mut seq, at) else { return None };
         Some((seq, at))
     }
 
@@ -600,6 +597,8 @@ impl JsonAutomaton {
         let unknown_cost = unknown.as_ref().map_or(NEVER, |(text, member)| {
             add(u32::try_from(text.len()).unwrap_or(NEVER), self.member_cost(*member, outer))
         });
+        let mut keys = keys;
+        let mut used = None;
         let member = match (known, unknown) {
             (Some((key, member)), _) if known_cost <= unknown_cost => {
                 let text = self.texts.get(machine.keys[key as usize]).as_bytes();
@@ -608,13 +607,21 @@ impl JsonAutomaton {
             }
             (_, Some((text, member))) => {
                 self.escaping.write(&text, out);
+                // It must not come again.
+                let mut seq = seq.clone();
+                let start = seq.text_end();
+                for byte in typed.iter().chain(&text) {
+                    seq.push_text(*byte);
+                }
+                keys = seq.insert_key(keys, start);
+                used = Some(seq);
                 member
             }
             (Some((_, member)), None) => member,
             (None, None) => return 0,
         };
         out.push(b'"');
-        self.complete_member(seq, member, keys, depth, outer, out)
+        self.complete_member(used.as_ref().unwrap_or(seq), member, keys, depth, outer, out)
     }
 
     /// The shortest rest of an unknown key that is new, by best-first search.
@@ -646,7 +653,7 @@ impl JsonAutomaton {
     /// The plan, with values that differ where they have to.
     fn distinct_plan(&self, atom: u32, plan: ArrayPlan, count: u32, seen: Seen<'_>) -> Option<ArrayPlan> {
         let compared = self.array_atoms.get(atom).unique && !plan.items.is_empty();
-        if compared { self.with_distinct(plan, count, seen) } else { Some(plan) }
+        if compared { self.with_distinct(&plan, count, seen) } else { Some(plan) }
     }
 
     fn complete_array(

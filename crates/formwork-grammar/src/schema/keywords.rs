@@ -290,7 +290,6 @@ impl<'a> Parser<'a> {
     }
 
     /// Content is asserted in draft 7 only; later drafts say that it is an annotation.
-    #[expect(clippy::type_complexity, reason = "a refusal that leniency may turn, inside one that it may not")]
     fn content(
         &mut self,
         site: &Site,

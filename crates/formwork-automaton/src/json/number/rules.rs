@@ -62,9 +62,11 @@ impl Rules {
         let digits = if any && !is_low { digits.max(ANY_DIGITS) } else { digits };
         let whole = narrow(digits.max(whole + 2).min(MAX_WHOLE));
         let fraction = if whole_only { 0 } else { narrow(digits.max(fraction + 2)) };
-        let exponent = match any {
-            true => (!whole_only).then_some(narrow(MAX_WHOLE)),
-            false => atom.is_free().then(|| MAX_EXPONENT.min(narrow(MAX_WHOLE).saturating_sub(whole.max(fraction)))),
+        let exponent = if any {
+            (!whole_only).then_some(narrow(MAX_WHOLE))
+        } else {
+            let largest = narrow(MAX_WHOLE).saturating_sub(whole.max(fraction));
+            atom.is_free().then(|| MAX_EXPONENT.min(largest))
         };
         Self::within(atom, numbers, whole, fraction, exponent)
     }
