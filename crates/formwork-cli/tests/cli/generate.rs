@@ -33,7 +33,7 @@ fn requests_that_cannot_be_served_need_no_model() {
         "never.json",
         "{\"properties\": {\"a\": {\"type\": \"string\", \"minLength\": 2, \"maxLength\": 1}}, \"required\": [\"a\"], \"type\": \"object\"}",
     );
-    let not = file(folder.path(), "not.json", "{\"not\": {}}");
+    let not = file(folder.path(), "not.json", r#"{"pattern": "(a)\\1"}"#);
     let array = file(folder.path(), "array.json", "[]");
     let nowhere = file(folder.path(), "nowhere.json", "{\"$ref\": \"#/$defs/x\"}");
     let binary = folder.path().join("binary.json");
@@ -43,7 +43,7 @@ fn requests_that_cannot_be_served_need_no_model() {
     let cases: &[(&[&str], &str)] = &[
         (&["--schema", &broken], "is not JSON at line 2, column 11"),
         (&["--schema", &never], "no value can satisfy the schema at /properties/a"),
-        (&["--schema", &not], "`not` at /not is not supported"),
+        (&["--schema", &not], "the pattern at /pattern can't be used: back-references"),
         (&["--schema", &array], "is an array, but must be an object or a boolean"),
         (&["--schema", &nowhere], "`$ref` at /$ref points to \"#/$defs/x\""),
         (&["--schema", &binary], "is not UTF-8 at byte 2"),
@@ -87,11 +87,14 @@ fn requests_that_cannot_be_served_need_no_model() {
 #[test]
 fn errors_come_as_json_on_request() {
     let folder = tempfile::tempdir().unwrap();
-    let not = file(folder.path(), "not.json", "{\"not\": {}}");
+    let not = file(folder.path(), "not.json", r#"{"pattern": "(a)\\1"}"#);
     let done = without_model(&["generate", "--prompt", "p", "--schema", &not, "--json"]);
     assert_eq!((done.status, done.stdout.as_str()), (Some(2), ""));
     let error: Value = serde_json::from_str(&done.stderr).unwrap();
-    assert_eq!((&error["error"]["code"], &error["error"]["pointer"]), (&json!("unsupported_keyword"), &json!("/not")));
+    assert_eq!(
+        (&error["error"]["code"], &error["error"]["pointer"]),
+        (&json!("regex_back_reference"), &json!("/pattern"))
+    );
 }
 
 #[test]
