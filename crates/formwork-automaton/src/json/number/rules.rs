@@ -59,7 +59,12 @@ impl Rules {
         let digits = usize::try_from(digits).unwrap_or(usize::MAX);
         // A limit that somebody has set lower is kept.
         let is_low = digits < Limits::default().digits as usize;
-        let digits = if any && !is_low { digits.max(ANY_DIGITS) } else { digits };
+        let digits = match (atom.watched, any && !is_low) {
+            // Whatever another alternative writes has to be read.
+            (true, _) => MAX_WHOLE,
+            (false, true) => digits.max(ANY_DIGITS),
+            (false, false) => digits,
+        };
         let whole = narrow(digits.max(whole + 2).min(MAX_WHOLE));
         let fraction = if whole_only { 0 } else { narrow(digits.max(fraction + 2)) };
         let exponent = if any {
