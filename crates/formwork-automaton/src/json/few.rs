@@ -1,6 +1,6 @@
 //! The values of a form, where they are few: what an array of distinct items can run out of.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -38,6 +38,8 @@ const CANDIDATES: usize = 1 << 12;
 const BEGINNINGS: usize = 1 << 13;
 /// Items of the arrays that are looked at.
 const MOST_ITEMS: usize = 256;
+/// Rounds in which values are found that hold others of their own form.
+const ROUNDS: usize = 5;
 /// Forms that one question looks at.
 const MOST_FORMS: usize = 256;
 /// Values inside one another.
@@ -66,7 +68,11 @@ struct Parts<'a> {
     known: &'a dyn Fn(FormId) -> u32,
     depth: u32,
     /// What was found of each form, or nothing yet where that is what is being found.
-    memo: &'a RefCell<FxHashMap<FormId, Arc<Values>>>,
+    memo: &'a RefCell<FxHashMap<FormId, Option<Arc<Values>>>>,
+    /// What was found of each form in the round before.
+    before: &'a FxHashMap<FormId, Arc<Values>>,
+    /// Whether that was asked for.
+    asked: &'a Cell<bool>,
 }
 
 /// So many values of a form are looked at where an array has so many items, or must have; the same for most numbers of items.
@@ -97,25 +103,50 @@ impl JsonAutomaton {
     }
 
     fn find_values(&self, form: FormId, cap: usize, known: &dyn Fn(FormId) -> u32) -> Arc<Values> {
-        self.values_of(form, cap, &Parts { known, depth: DEPTH, memo: &RefCell::default() })
+        // Values that hold others of their own form are found in rounds, each with those of the round before inside.
+        let mut before = FxHashMap::default();
+        for _ in 0..ROUNDS {
+            let parts =
+                Parts { known, depth: DEPTH, memo: &RefCell::default(), before: &before, asked: &Cell::new(false) };
+            let values = self.values_of(form, cap, &parts);
+            if !parts.asked.get() || values.list.len() > cap {
+                return values;
+            }
+            let found: FxHashMap<FormId, Arc<Values>> =
+                parts.memo.take().into_iter().filter_map(|(form, values)| Some((form, values?))).collect();
+            let grown = |(form, values): (&FormId, &Arc<Values>)| {
+                before.get(form).is_none_or(|before: &Arc<Values>| before.list.len() < values.list.len())
+            };
+            if !found.iter().any(grown) {
+                return values;
+            }
+            before = found;
+        }
+        let list = before.remove(&form).map_or_else(Vec::new, |values| values.list.clone());
+        Arc::new(Values { list, complete: false })
     }
 
     fn values_of(&self, form: FormId, cap: usize, parts: &Parts<'_>) -> Arc<Values> {
         if let Some(values) = parts.memo.borrow().get(&form) {
+            let Some(values) = values else {
+                parts.asked.set(true);
+                let list = parts.before.get(&form).map_or_else(Vec::new, |values| values.list.clone());
+                return Arc::new(Values { list, complete: true });
+            };
             return values.clone();
         }
         let depth = match parts.depth.checked_sub(1) {
             Some(depth) if parts.memo.borrow().len() < MOST_FORMS => depth,
             _ => return Arc::default(),
         };
-        parts.memo.borrow_mut().insert(form, Arc::default());
+        parts.memo.borrow_mut().insert(form, None);
         let mut found = Found { cap, tried: 0, complete: true, list: BTreeMap::new() };
         if self.add_values(form, &Parts { depth, ..*parts }, &mut found).is_none() {
             found.complete = false;
         }
         let list = found.list.into_iter().map(|(key, value)| FewValue { key, value }).collect();
         let values = Arc::new(Values { list, complete: found.complete });
-        parts.memo.borrow_mut().insert(form, values.clone());
+        parts.memo.borrow_mut().insert(form, Some(values.clone()));
         values
     }
 
