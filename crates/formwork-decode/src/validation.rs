@@ -1,6 +1,6 @@
 //! Whether a value fits a JSON Schema, by the `jsonschema` crate: an opinion independent of the constraint.
 
-use jsonschema::{Draft, Validator};
+use jsonschema::{Draft, Retrieve, Uri, Validator};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -65,7 +65,26 @@ impl SchemaValidator {
     /// # Errors
     /// The schema is not valid itself, or refers to something that is not in it; an unknown draft.
     pub fn new(schema: &Value, draft: Option<&str>) -> Result<Self, Error> {
-        let mut options = jsonschema::options().should_validate_formats(true);
+        Self::with_documents(schema, draft, &[])
+    }
+
+    /// As [`new`](Self::new), with the documents that the schema refers to, each with its URI. Nothing else is fetched.
+    ///
+    /// ```
+    /// use formwork_decode::{SchemaValidator, ValidationStatus};
+    /// use serde_json::json;
+    /// let documents = [("https://example.com/name".to_owned(), json!({"type": "string"}))];
+    /// let schema = json!({"items": {"$ref": "https://example.com/name"}});
+    /// let validator = SchemaValidator::with_documents(&schema, None, &documents)?;
+    /// assert_eq!(validator.validate(&json!([1])).status, ValidationStatus::Invalid);
+    /// # Ok::<(), formwork_decode::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_documents(schema: &Value, draft: Option<&str>, documents: &[(String, Value)]) -> Result<Self, Error> {
+        let mut options =
+            jsonschema::options().should_validate_formats(true).with_retriever(Documents(documents.to_vec()));
         if let Some(name) = draft {
             options = options.with_draft(by_name(name)?);
         }
@@ -86,6 +105,19 @@ impl SchemaValidator {
             .collect();
         let status = if errors.is_empty() { ValidationStatus::Valid } else { ValidationStatus::Invalid };
         Validation { status, errors }
+    }
+}
+
+/// The documents that a schema may refer to.
+struct Documents(Vec<(String, Value)>);
+
+impl Retrieve for Documents {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        let wanted = uri.as_str().trim_end_matches('#');
+        let found = self.0.iter().find(|(uri, _)| uri.trim_end_matches('#') == wanted);
+        found
+            .map(|(_, document)| document.clone())
+            .ok_or_else(|| format!("the document {wanted} was not supplied").into())
     }
 }
 

@@ -33,6 +33,13 @@ impl JsonAutomaton {
             .min()
     }
 
+    /// Whether an atom has numbers, whatever the vocabulary can spell.
+    pub(super) fn has_numbers(&self, atom: u32) -> bool {
+        let rules = self.number_rules(atom);
+        let start = |negative| Some(NumberTrack { atom, part: Part::Mantissa(Mantissa::start(&rules, negative)?) });
+        [false, true].into_iter().filter_map(start).any(|track| track.is_live(&rules))
+    }
+
     /// The track of an atom's numbers with this sign, after it.
     pub(super) fn number_start(&self, atom: u32, negative: bool) -> Option<u32> {
         if negative && !self.spells("-") {

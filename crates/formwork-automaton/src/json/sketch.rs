@@ -39,6 +39,12 @@ impl Sketch {
         Self { types: 0, values: None, strings: None }
     }
 
+    /// The canonical texts of all values, where they are finitely many.
+    pub(super) fn values(&self) -> Option<&FxHashSet<String>> {
+        let strings = self.strings.as_deref().filter(|_| self.types == STRING);
+        self.values.as_deref().or(strings)
+    }
+
     /// Whether there is surely no value.
     pub(super) fn is_empty(&self) -> bool {
         self.types == 0 || self.values.as_ref().is_some_and(|values| values.is_empty())

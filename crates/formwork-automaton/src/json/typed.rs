@@ -4,7 +4,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use formwork_grammar::{Applicator, Keywords, NodeId, NodeKind, Type};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
 use super::JsonAutomaton;
@@ -40,6 +40,9 @@ pub(super) enum Evaluated {
     /// Arrays and objects are left out altogether: for what is asked of keys.
     StringsOnly,
 }
+
+/// The branches of a union by a value that a key has in them.
+type BranchesByValue = FxHashMap<String, Vec<usize>>;
 
 /// Up to so many branches of an `anyOf`, every set of them that may hold together is an alternative where it matters which do.
 const MAX_BRANCH_SETS: usize = 8;
@@ -400,17 +403,60 @@ impl JsonAutomaton {
             nodes.iter().map(|node| self.typed_noting(self.node_form(*node), evaluated)).collect();
         let plain: Vec<Arc<Typed>> =
             nodes.iter().map(|node| self.typed_apart(self.node_form(*node), evaluated)).collect();
+        let rivals = self.rivals(&plain);
         let mut out = Typed::default();
         for (i, branch) in branches.iter().enumerate() {
             let mut only = self.both(base, branch);
-            for (j, other) in plain.iter().enumerate() {
-                if i != j {
-                    only = self.without_typed(only, other);
-                }
+            for other in rivals(i) {
+                only = self.without_typed(only, &plain[other]);
             }
             out = self.either(out, &only);
         }
         out
+    }
+
+    /// For each of several forms, the others that some value may satisfy with it. Most unions name a key whose value tells their
+    /// branches apart: then these are few, and found without looking at every pair.
+    fn rivals(&self, branches: &[Arc<Typed>]) -> impl Fn(usize) -> Vec<usize> {
+        let told_apart = branches.first().and_then(|first| {
+            let keys = &self.object_atoms.get(*first.objects.first()?).required;
+            keys.iter().find_map(|key| self.branches_by_value(branches, *key))
+        });
+        let count = branches.len();
+        move |branch| match &told_apart {
+            None => (0..count).filter(|other| *other != branch).collect(),
+            Some((values, by_value)) => {
+                let mut rivals: Vec<usize> = values[branch].iter().flat_map(|value| by_value[value].clone()).collect();
+                rivals.sort_unstable();
+                rivals.dedup();
+                rivals.retain(|other| *other != branch);
+                rivals
+            }
+        }
+    }
+
+    /// The values that a key has in each branch, and the branches by value; `None` where not every branch is of objects that need the key
+    /// with one of finitely many values.
+    fn branches_by_value(&self, branches: &[Arc<Typed>], key: u32) -> Option<(Vec<Vec<String>>, BranchesByValue)> {
+        let mut by_value = BranchesByValue::default();
+        let mut values = Vec::with_capacity(branches.len());
+        for (index, branch) in branches.iter().enumerate() {
+            let only_objects = Typed { objects: branch.objects.clone(), ..Typed::default() };
+            if **branch != only_objects {
+                return None;
+            }
+            let mut own = Vec::new();
+            for atom in &branch.objects {
+                let atom = self.object_atoms.get(*atom);
+                atom.required.binary_search(&key).ok()?;
+                own.extend(self.sketch(self.named_form(atom, key)).values()?.iter().cloned());
+            }
+            for value in &own {
+                by_value.entry(value.clone()).or_default().push(index);
+            }
+            values.push(own);
+        }
+        Some((values, by_value))
     }
 
     /// Alternatives that hold where both forms do: every pair of atoms, met.
@@ -491,7 +537,8 @@ impl JsonAutomaton {
 
     pub(super) fn keep_number(&self, atom: NumberAtom, out: &mut Vec<u32>) {
         let id = self.number_atoms.intern(atom);
-        if self.number_start_cost(id).is_some() {
+        // One that the vocabulary can't spell is kept: others, of which it is left out, have more spellings.
+        if self.has_numbers(id) {
             out.push(id);
         }
     }

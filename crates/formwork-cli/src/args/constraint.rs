@@ -51,6 +51,9 @@ struct OptionArgs {
     /// Plain decimals (plain), or every spelling of JSON (any) [default: plain].
     #[arg(long, value_name = "KIND", help_heading = SCHEMA_OPTIONS)]
     numbers: Option<String>,
+    /// The documents that the schema refers to: a JSON object of schemas by URI. Nothing is fetched.
+    #[arg(long, value_name = "FILE", help_heading = SCHEMA_OPTIONS)]
+    documents: Option<PathBuf>,
     /// Leaves keywords that can't be enforced to the validation of the result.
     #[arg(long, help_heading = SCHEMA_OPTIONS)]
     lenient: bool,
@@ -77,6 +80,12 @@ impl ConstraintArgs {
         }
         if let Some(value) = &given.whitespace {
             options.insert("whitespace".to_owned(), whitespace(value));
+        }
+        if let Some(path) = &given.documents {
+            let text = std::fs::read_to_string(path).map_err(|e| Error::unreadable(path, e))?;
+            let documents: Value = serde_json::from_str(&text)
+                .map_err(|e| Error::usage(format!("--documents {} is not JSON: {e}", path.display())))?;
+            options.insert("documents".to_owned(), documents);
         }
         if given.lenient {
             options.insert("lenient".to_owned(), json!(true));

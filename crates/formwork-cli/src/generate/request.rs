@@ -79,6 +79,10 @@ impl Task {
         for warning in constraint.warnings() {
             self.warnings.push(format!("{}: {}", path.display(), warning.message));
         }
+        for narrowed in constraint.narrowed() {
+            let formwork::Narrowed { pointer, keyword, reason } = narrowed;
+            self.warnings.push(format!("{}: `{keyword}` at {pointer} is enforced without {reason}", path.display()));
+        }
         for relaxed in constraint.relaxed() {
             let formwork::Relaxed { pointer, keyword, reason } = relaxed;
             self.warnings.push(format!("{}: `{keyword}` at {pointer} is not enforced: {reason}", path.display()));
@@ -86,7 +90,9 @@ impl Task {
         self.constraint = Some(constraint);
         // Read above already, and a schema that the validator can't use only goes without validation.
         let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
-        match SchemaValidator::new(&value, options.get("draft").and_then(Value::as_str)) {
+        let documents = schema_options_from_json(options).map(|options| options.documents).unwrap_or_default();
+        let draft = options.get("draft").and_then(Value::as_str);
+        match SchemaValidator::with_documents(&value, draft, &documents) {
             Ok(validator) => self.validator = Some(validator),
             Err(error) => self.warnings.push(format!("the result will not be validated: {}", error.full_message())),
         }
