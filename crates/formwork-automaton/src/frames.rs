@@ -5,6 +5,8 @@
 
 use std::cell::Cell;
 
+use crate::interner::to_u32;
+
 /// Index of a frame in its [`Frames`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FrameId(u32);
@@ -333,11 +335,6 @@ impl Frames {
     pub fn note_dynamic(&self) {
         self.dynamic.set(true);
     }
-}
-
-/// Lengths here are bounded by the tokens of one sequence; beyond 2³²−1 the last index is given, which is then never valid.
-fn to_u32(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 /// FNV-1a: keys are short, and equality is checked byte by byte after it.

@@ -25,7 +25,7 @@ impl<T: Eq + Hash> Interner<T> {
             return id;
         }
         let value = Arc::new(value);
-        let id = u32::try_from(self.items.push(Arc::clone(&value))).unwrap_or(u32::MAX);
+        let id = to_u32(self.items.push(Arc::clone(&value)));
         ids.insert(value, id);
         id
     }
@@ -77,4 +77,9 @@ impl<K, V> std::fmt::Debug for Memo<K, V> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Memo")
     }
+}
+
+/// A length or an index as a word; one beyond 2³²−1 becomes the last, which is then never valid.
+pub(crate) fn to_u32(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }

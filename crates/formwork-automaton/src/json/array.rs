@@ -11,6 +11,7 @@ use super::situation::{ArrayAlt, Await, Bit, Goal, Situation};
 use super::typed::least;
 use crate::automaton::State;
 use crate::frames::{Frames, KeySet};
+use crate::interner::to_u32;
 
 /// `prefixItems` and `items` of one subschema.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -152,7 +153,7 @@ impl JsonAutomaton {
         let atom = self.array_atoms.get(atom);
         let groups = atom.groups.iter().map(|g| self.array_groups.get(*g).prefix.len()).max().unwrap_or(0);
         let counted = atom.contains.iter().map(|c| c.from).max().unwrap_or(0);
-        u32::try_from(groups).unwrap_or(u32::MAX).max(counted)
+        to_u32(groups).max(counted)
     }
 
     /// What the item at an index must satisfy.

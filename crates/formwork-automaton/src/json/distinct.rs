@@ -22,6 +22,7 @@ use super::situation::{ArrayAlt, Await, Goal, Situation};
 use super::step::enclosing;
 use crate::automaton::{State, Step};
 use crate::frames::{Frame, FrameId, Frames, KeySet, Watch};
+use crate::interner::to_u32;
 use crate::lang::LangState;
 
 /// The items of an array so far, by their canonical texts, and perhaps one more.
@@ -178,7 +179,7 @@ impl JsonAutomaton {
         if !used.contains(&canonical(&cheapest)) {
             return Some(cheapest);
         }
-        let values = self.some_values(form, cap_of(u32::try_from(used.len()).unwrap_or(u32::MAX)));
+        let values = self.some_values(form, cap_of(to_u32(used.len())));
         let fresh = values.list.iter().filter(|value| !used.contains(&value.key));
         fresh.min_by_key(|value| self.cost(self.value_form(&value.value))).map(|value| value.value.clone())
     }
@@ -228,7 +229,7 @@ impl JsonAutomaton {
         let mut items: Vec<(FormId, u32)> = (0..last)
             .map(|place| (chosen.iter().find(|(p, _)| *p == place).map_or(own[place], |(_, form)| *form), 1))
             .collect();
-        let placed = u32::try_from(last).unwrap_or(u32::MAX);
+        let placed = to_u32(last);
         let missing = this.min.saturating_sub(count.saturating_add(placed));
         if missing > 0 {
             items.extend(self.next_items(atom, index.saturating_add(placed), missing));
@@ -429,7 +430,7 @@ impl JsonAutomaton {
     /// Whether a value has more alternatives than so many.
     fn is_free_goal(&self, goal: u32, seen: usize) -> bool {
         let goal = self.goal(goal);
-        let cap = cap_of(u32::try_from(seen).unwrap_or(u32::MAX));
+        let cap = cap_of(to_u32(seen));
         goal.forms.iter().take(usize::from(goal.active)).any(|form| self.few_values(*form, cap, None).is_none())
     }
 

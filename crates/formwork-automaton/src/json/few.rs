@@ -16,6 +16,7 @@ use super::form::FormId;
 use super::liveness::NEVER;
 use super::object::ObjectAtom;
 use super::string::StringAtom;
+use crate::interner::to_u32;
 
 /// A value, and the text that equal ones share.
 #[derive(Clone, Debug, PartialEq)]
@@ -258,10 +259,10 @@ impl JsonAutomaton {
             && this.unique
             && rest.complete
         {
-            let count = u32::try_from(rest.list.len()).unwrap_or(u32::MAX);
+            let count = to_u32(rest.list.len());
             most = super::typed::least(most, Some(prefix.saturating_add(count)));
         }
-        let some = u32::try_from(found.cap).unwrap_or(u32::MAX).saturating_add(this.min);
+        let some = to_u32(found.cap).saturating_add(this.min);
         found.complete &= most.is_some() && lists.iter().all(|values| values.complete);
         self.extend_array(this, atom, most.unwrap_or(some), &lists, &mut Vec::new(), found)
     }
@@ -276,7 +277,7 @@ impl JsonAutomaton {
         found: &mut Found,
     ) -> Option<()> {
         self.count_try(found)?;
-        let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        let count = to_u32(items.len());
         let values = || items.iter().map(|item| item.value.clone()).collect::<Vec<_>>();
         if count >= this.min && self.is_array_of(atom, &values()) {
             found.add(Value::Array(values()))?;
@@ -301,7 +302,7 @@ impl JsonAutomaton {
         let machine_id = self.loose_machine(atom);
         let machine = self.machines.get(machine_id);
         let keys = self.atom_keys(machine_id, atom);
-        let required = u32::try_from(this.required.len()).unwrap_or(u32::MAX);
+        let required = to_u32(this.required.len());
         let room = this.max.is_none_or(|max| max > required);
         let mut members = Vec::new();
         for (form, key) in keys.forms.iter().zip(&machine.keys) {
@@ -359,7 +360,7 @@ impl JsonAutomaton {
         if !needed {
             self.extend_object(atom, this, rest, object, found)?;
         }
-        let count = u32::try_from(object.len()).unwrap_or(u32::MAX);
+        let count = to_u32(object.len());
         if this.max.is_some_and(|max| count >= max) {
             return Some(());
         }
@@ -392,7 +393,7 @@ impl JsonAutomaton {
             Value::Number(number) => Decimal::from_json(number)
                 .is_some_and(|number| typed.numbers.iter().any(|atom| self.number_atoms.get(*atom).holds(&number))),
             Value::String(text) => {
-                let chars = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+                let chars = to_u32(text.chars().count());
                 typed.strings.iter().map(|atom| self.string_atoms.get(*atom)).any(|atom| {
                     atom.min <= chars && atom.max.is_none_or(|max| chars <= max) && self.langs.contains(atom.lang, text)
                 })
@@ -404,7 +405,7 @@ impl JsonAutomaton {
 
     fn is_array_of(&self, atom: u32, items: &[Value]) -> bool {
         let this = self.array_atoms.get(atom);
-        let count = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        let count = to_u32(items.len());
         let distinct = || {
             let mut keys: Vec<String> = items.iter().map(canonical).collect();
             keys.sort_unstable();
@@ -417,13 +418,13 @@ impl JsonAutomaton {
             && (0..).zip(items).all(|(index, item)| self.is_value_of(self.item_form(atom, index), item))
             && this.contains.iter().all(|counted| {
                 let matching = items.iter().skip(counted.from as usize).filter(|i| self.is_value_of(counted.form, i));
-                within(counted.min, counted.max, u32::try_from(matching.count()).unwrap_or(u32::MAX))
+                within(counted.min, counted.max, to_u32(matching.count()))
             })
     }
 
     fn is_object_of(&self, atom: u32, members: &Map<String, Value>) -> bool {
         let this = self.object_atoms.get(atom);
-        let count = u32::try_from(members.len()).unwrap_or(u32::MAX);
+        let count = to_u32(members.len());
         this.min <= count
             && this.max.is_none_or(|max| count <= max)
             && this.required.iter().all(|key| members.contains_key(&**self.texts.get(*key)))

@@ -8,6 +8,7 @@ use super::JsonAutomaton;
 use super::form::{Form, FormId};
 use super::liveness::NEVER;
 use super::object::{OFF, ObjectAtom};
+use crate::interner::to_u32;
 use crate::lang::{Lang, LangState};
 
 /// The keys that an object position knows by name: first those with a place in the order (the *list*), then the rest.
@@ -387,8 +388,4 @@ impl JsonAutomaton {
             classes => (0..).zip(classes).find(|(_, c)| self.langs.contains(c.lang, text)).map(|(index, _)| index),
         }
     }
-}
-
-fn to_u32(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }

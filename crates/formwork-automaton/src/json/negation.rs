@@ -10,6 +10,7 @@ use super::array::{ArrayAtom, ArrayGroup, Counted};
 use super::form::{Form, FormId};
 use super::object::{ObjectAtom, ObjectGroup};
 use super::typed::{Evaluated, Typed, dedup};
+use crate::interner::to_u32;
 
 /// Conditions on objects become atoms to exclude, where so few of them say it.
 const MAX_EXCLUDED: usize = 64;
@@ -157,7 +158,7 @@ impl JsonAutomaton {
                 out.push(ArrayAtom { groups, min: index + 1, ..ArrayAtom::default() });
             }
             if !self.is_true(group.rest) {
-                let from = u32::try_from(group.prefix.len()).unwrap_or(u32::MAX);
+                let from = to_u32(group.prefix.len());
                 let some = Counted { form: self.not_form(group.rest), from, min: 1, max: None };
                 out.push(ArrayAtom { contains: Box::from([some]), ..ArrayAtom::default() });
             }

@@ -10,6 +10,7 @@ use super::liveness::NEVER;
 use super::object_plan::Place;
 use super::situation::{Await, Goal, ObjectAlt, Situation};
 use super::typed::least;
+use crate::interner::to_u32;
 use crate::lang::{Lang, LangState};
 
 /// `properties`, `patternProperties` and `additionalProperties` of one subschema.
@@ -510,7 +511,3 @@ pub(super) struct Member {
 
 /// No node: the text is no known key's beginning.
 pub(super) const OFF: u32 = u32::MAX;
-
-fn to_u32(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
-}

@@ -15,6 +15,7 @@ use super::form::FormId;
 use super::keys::{AtomKeys, KeyMachine, KeyRef};
 use super::liveness::NEVER;
 use super::object::ObjectAtom;
+use crate::interner::to_u32;
 
 /// Between two members of an object.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +119,7 @@ impl Draft {
     }
 
     fn len(&self) -> u32 {
-        u32::try_from(self.named.len() + self.unnamed.len()).unwrap_or(u32::MAX)
+        to_u32(self.named.len() + self.unnamed.len())
     }
 }
 
@@ -270,7 +271,7 @@ impl JsonAutomaton {
         let mut named = draft.named.clone();
         let mut unnamed = draft.unnamed.clone();
         if missing > 0 {
-            let mut spare: Vec<(u32, u32)> = (0..u32::try_from(machine.keys.len()).unwrap_or(u32::MAX))
+            let mut spare: Vec<(u32, u32)> = (0..to_u32(machine.keys.len()))
                 .filter(|key| place.is_open(machine, *key) && !named.contains_key(key) && !draft.absent.contains(key))
                 .filter_map(|key| {
                     let cost = add(self.key_cost(machine.keys[key as usize]), known(keys.forms[key as usize]));

@@ -11,6 +11,7 @@ use super::step::enclosing;
 use crate::automaton::{Key, State};
 use crate::char_class::CharClass;
 use crate::frames::{Frame, Frames, KeySet};
+use crate::interner::to_u32;
 use crate::lang::LangState;
 
 impl JsonAutomaton {
@@ -97,7 +98,7 @@ impl JsonAutomaton {
     /// How many items there are to compare, as far as a token can feel it: whether there are any, how many values are looked at for that
     /// many, and when that changes.
     fn push_size(&self, count: u32, items: KeySet, key: &mut Key) {
-        let cap = u32::try_from(cap_of(count)).unwrap_or(u32::MAX);
+        let cap = to_u32(cap_of(count));
         key.extend([u32::from(items.is_empty()), cap, cap.saturating_sub(count).min(self.horizon.saturating_add(4))]);
     }
 

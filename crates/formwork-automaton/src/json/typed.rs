@@ -15,6 +15,7 @@ use super::literal::Literal;
 use super::number::NumberAtom;
 use super::object::{ObjectAtom, ObjectGroup};
 use super::string::StringAtom;
+use crate::interner::to_u32;
 use crate::lang::{Anchor, Lang};
 
 /// The alternatives of a form for each type, each a plain conjunction (an *atom*, by id). A value satisfies the form where it
@@ -244,7 +245,7 @@ impl JsonAutomaton {
         let cover = (evaluated == Evaluated::Noted).then(|| {
             let evaluating = rules.contains.iter().filter(|contains| contains.evaluates);
             self.array_covers.intern(ArrayCover {
-                prefix: u32::try_from(rules.prefix.len()).unwrap_or(u32::MAX),
+                prefix: to_u32(rules.prefix.len()),
                 all: rules.rest.is_some(),
                 matching: evaluating.map(|contains| self.node_form(contains.node)).collect(),
             })
@@ -342,7 +343,7 @@ impl JsonAutomaton {
                         prefix: items.iter().map(|v| self.value_form(v)).collect(),
                         rest: self.form(Form::False),
                     };
-                    let len = u32::try_from(items.len()).unwrap_or(u32::MAX);
+                    let len = to_u32(items.len());
                     let groups = Box::from([self.array_groups.intern(group)]);
                     let atom = ArrayAtom { groups, min: len, max: Some(len), ..ArrayAtom::default() };
                     self.keep_array(atom, &mut out.arrays);

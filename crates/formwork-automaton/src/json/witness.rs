@@ -16,6 +16,7 @@ use super::space::{Gap, blanks};
 use super::step::enclosing;
 use crate::automaton::{State, Step};
 use crate::frames::{Frame, FrameId, Frames, KeySet, Watch};
+use crate::interner::to_u32;
 use crate::lang::LangState;
 
 /// Text to write, last first: values may nest as deep as the schema says, so they wait on a list and not on the call stack.
@@ -162,7 +163,7 @@ impl JsonAutomaton {
             Await::Object { .. } => false,
         };
         let stop = chain.iter().position(|frame| is_counted(frame.state));
-        let depth = u32::try_from(chain.len()).unwrap_or(u32::MAX);
+        let depth = to_u32(chain.len());
         let top = outside.last().map_or(&[][..], Vec::as_slice);
         let mut tag = self.complete_top(seq, state, key_frame, depth, top, &mut out);
         for (level, frame) in chain.iter().enumerate().take(stop.unwrap_or(usize::MAX)) {
@@ -427,8 +428,7 @@ impl JsonAutomaton {
             }
             Situation::LongNumber { alts, .. } => {
                 let rests = alts.iter().filter_map(|&(tag, atom)| Some((tag, self.long_rest(seq, atom, state)?)));
-                let cost =
-                    |(tag, rest): &(u16, Vec<u8>)| add(u32::try_from(rest.len()).unwrap_or(NEVER), outer_of(*tag));
+                let cost = |(tag, rest): &(u16, Vec<u8>)| add(to_u32(rest.len()), outer_of(*tag));
                 let Some((tag, rest)) = rests.min_by_key(cost) else { return 0 };
                 out.extend(rest);
                 tag
@@ -594,9 +594,8 @@ impl JsonAutomaton {
                 self.key_cost(machine.keys[key as usize]).saturating_sub(u32::try_from(typed.len()).unwrap_or(0));
             add(rest, self.member_cost(member, outer))
         });
-        let unknown_cost = unknown.as_ref().map_or(NEVER, |(text, member)| {
-            add(u32::try_from(text.len()).unwrap_or(NEVER), self.member_cost(*member, outer))
-        });
+        let unknown_cost =
+            unknown.as_ref().map_or(NEVER, |(text, member)| add(to_u32(text.len()), self.member_cost(*member, outer)));
         let mut keys = keys;
         let mut used = None;
         let member = match (known, unknown) {
@@ -642,7 +641,7 @@ impl JsonAutomaton {
                 if let Some(next) = self.langs.step(state, byte) {
                     let mut longer = text.clone();
                     longer.push(byte);
-                    let len = u32::try_from(longer.len()).unwrap_or(u32::MAX);
+                    let len = to_u32(longer.len());
                     open.push((Reverse(len.saturating_add(self.langs.shortest(next))), Reverse(longer), next.id()));
                 }
             }

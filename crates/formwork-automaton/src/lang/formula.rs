@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::literals::Range;
 use super::program::Thread;
+use crate::interner::to_u32;
 
 /// Index of a formula in its [`Formulas`].
 pub(super) type FormulaId = u32;
@@ -128,7 +129,7 @@ impl Formulas {
     }
 
     pub(super) fn insert(&mut self, formula: Formula, facts: Facts) -> FormulaId {
-        let id = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        let id = to_u32(self.list.len());
         self.list.push((formula.clone(), facts));
         self.known.insert(formula, id);
         id

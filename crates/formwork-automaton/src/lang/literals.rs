@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::byte_classes::{ByteClasses, Partition};
 use super::byte_set::ByteSet;
+use crate::interner::to_u32;
 
 /// A finite set of texts, sorted by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -66,7 +67,7 @@ pub(super) struct Range {
 
 impl Range {
     pub(super) fn all(literals: &Literals) -> Self {
-        Self { first: 0, last: u32::try_from(literals.len()).unwrap_or(u32::MAX), depth: 0 }
+        Self { first: 0, last: to_u32(literals.len()), depth: 0 }
     }
 
     fn texts(self, literals: &Literals) -> &[Box<str>] {
@@ -82,8 +83,8 @@ impl Range {
         let from = texts.partition_point(|text| at(text) < Some(byte));
         let to = from + texts.get(from..)?.partition_point(|text| at(text) == Some(byte));
         (from < to).then(|| Self {
-            first: self.first + u32::try_from(from).unwrap_or(u32::MAX),
-            last: self.first + u32::try_from(to).unwrap_or(u32::MAX),
+            first: self.first + to_u32(from),
+            last: self.first + to_u32(to),
             depth: self.depth + 1,
         })
     }
@@ -106,6 +107,6 @@ impl Range {
                 characters = characters.min(c);
             }
         }
-        (u32::try_from(bytes).unwrap_or(u32::MAX), u32::try_from(characters).unwrap_or(u32::MAX))
+        (to_u32(bytes), to_u32(characters))
     }
 }

@@ -3,12 +3,14 @@
 use formwork_grammar::Decimal;
 use num_bigint::BigUint;
 
+use crate::interner::to_u32;
+
 /// Of a unit of at least 10^399, only zero is a multiple that can be written.
 const TOO_LARGE: i64 = 400;
 
 /// 10^`n`.
 pub(super) fn ten(n: usize) -> BigUint {
-    BigUint::from(10_u8).pow(u32::try_from(n).unwrap_or(u32::MAX))
+    BigUint::from(10_u8).pow(to_u32(n))
 }
 
 /// A unit, with all that are too large for any multiple but zero made one.
