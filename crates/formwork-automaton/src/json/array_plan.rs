@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::JsonAutomaton;
 use super::distinct::Seen;
 use super::form::FormId;
-use super::liveness::NEVER;
+use super::liveness::{NEVER, add};
 
 /// What is still to be written of an array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn cost(&self, automaton: &JsonAutomaton, form: FormId) -> u32 {
-        let cost = self.known.map_or_else(|| automaton.cost(form), |known| known(form));
+        let cost = automaton.cost_by(self.known, form);
         if cost < self.below { cost } else { NEVER }
     }
 }
@@ -89,8 +89,7 @@ impl JsonAutomaton {
 
     /// The plan of these items; `None` where one of them has no value.
     pub(super) fn priced(&self, items: Vec<(FormId, u32)>, known: Option<&dyn Fn(FormId) -> u32>) -> Option<ArrayPlan> {
-        let of = |form: FormId| known.map_or_else(|| self.cost(form), |known| known(form));
-        let cost = items.iter().fold(0_u32, |sum, (form, times)| match (sum, of(*form)) {
+        let cost = items.iter().fold(0_u32, |sum, (form, times)| match (sum, self.cost_by(known, *form)) {
             (NEVER, _) | (_, NEVER) => NEVER,
             (sum, one) => one.saturating_add(1).saturating_mul(*times).saturating_add(sum).min(NEVER - 1),
         });
@@ -198,7 +197,7 @@ impl JsonAutomaton {
 
     /// The cost of an array from its start, given the costs of the forms it needs.
     pub(super) fn array_cost_with(&self, atom: u32, known: Option<&dyn Fn(FormId) -> u32>) -> u32 {
-        self.array_plan(atom, 0, 0, known).map_or(NEVER, |plan| plan.cost.saturating_add(2).min(NEVER - 1))
+        self.array_plan(atom, 0, 0, known).map_or(NEVER, |plan| add(plan.cost, 2))
     }
 
     pub(super) fn array_cost(&self, atom: u32) -> u32 {

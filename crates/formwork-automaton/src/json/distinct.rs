@@ -193,7 +193,7 @@ impl JsonAutomaton {
         seen: Seen<'_>,
         known: Option<&dyn Fn(FormId) -> u32>,
     ) -> Option<ArrayPlan> {
-        let cost = |form: FormId| known.map_or_else(|| self.cost(form), |known| known(form));
+        let cost = |form: FormId| self.cost_by(known, form);
         let this = self.array_atoms.get(atom);
         if !this.contains.is_empty() {
             self.note_undecided();

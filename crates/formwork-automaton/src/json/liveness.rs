@@ -51,6 +51,11 @@ fn finite(cost: u32) -> u32 {
     cost.min(NEVER - 1)
 }
 
+/// The sum of two costs.
+pub(super) fn add(a: u32, b: u32) -> u32 {
+    if a == NEVER || b == NEVER { NEVER } else { finite(a.saturating_add(b)) }
+}
+
 /// An alternative of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cheapest {
@@ -108,6 +113,11 @@ impl JsonAutomaton {
         cost
     }
 
+    /// The cost of a form, by those that are being found where they are.
+    pub(super) fn cost_by(&self, known: Option<&dyn Fn(FormId) -> u32>, form: FormId) -> u32 {
+        known.map_or_else(|| self.cost(form), |known| known(form))
+    }
+
     /// The cheapest alternative of a form, given the costs of the forms it needs.
     fn cheapest(&self, form: FormId, known: &dyn Fn(FormId) -> u32) -> Option<(Cheapest, u32)> {
         let typed = self.typed(form);
@@ -149,12 +159,9 @@ impl JsonAutomaton {
             let place = Place { machine: self.loose_machine(atom), next: 0, used: &[], count: 0 };
             return self.object_plan(place, atom, cost).map_or(NEVER, |plan| finite(plan.cost.saturating_add(2)));
         }
-        this.required.iter().fold(2_u32, |sum, key| {
-            match (sum, self.key_cost(*key), cost(self.named_form(this, *key))) {
-                (NEVER, ..) | (_, NEVER, _) | (_, _, NEVER) => NEVER,
-                (sum, key, value) => finite(key.saturating_add(value).saturating_add(2).saturating_add(sum)),
-            }
-        })
+        this.required
+            .iter()
+            .fold(2_u32, |sum, key| add(sum, add(add(self.key_cost(*key), cost(self.named_form(this, *key))), 2)))
     }
 
     pub(super) fn object_cost(&self, atom: u32) -> u32 {

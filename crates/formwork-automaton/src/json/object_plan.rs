@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::JsonAutomaton;
 use super::form::FormId;
 use super::keys::{AtomKeys, KeyMachine, KeyRef};
-use super::liveness::NEVER;
+use super::liveness::{NEVER, add};
 use super::object::ObjectAtom;
 use crate::interner::to_u32;
 
@@ -313,8 +313,4 @@ impl JsonAutomaton {
         }
         (cost != NEVER).then_some(Plan { cost, members })
     }
-}
-
-fn add(a: u32, b: u32) -> u32 {
-    if a == NEVER || b == NEVER { NEVER } else { a.saturating_add(b).min(NEVER - 1) }
 }

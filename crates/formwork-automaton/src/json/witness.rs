@@ -8,7 +8,7 @@ use super::array_plan::ArrayPlan;
 use super::distinct::Seen;
 use super::form::FormId;
 use super::keys::KeyRef;
-use super::liveness::{Cheapest, NEVER};
+use super::liveness::{Cheapest, NEVER, add};
 use super::object::{Member, OFF};
 use super::object_plan::{Place, Plan};
 use super::situation::{Await, Situation, StringAlt};
@@ -728,8 +728,4 @@ impl JsonAutomaton {
         self.escaping.write(decoded, out);
         out.push(b'"');
     }
-}
-
-fn add(a: u32, b: u32) -> u32 {
-    if a == NEVER || b == NEVER { NEVER } else { a.saturating_add(b).min(NEVER - 1) }
 }
