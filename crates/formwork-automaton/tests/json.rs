@@ -357,3 +357,19 @@ fn a_vocabulary_that_lacks_bytes() {
     assert_eq!(read(&automaton, "\"a").err(), Some(1));
     assert_eq!(compile(json!({"type": "object", "required": ["😀"]})).unwrap_err().code(), "unspellable");
 }
+
+#[test]
+fn more_counted_forms_than_are_combined() {
+    let counted = |form: Value| json!({"contains": form, "minContains": 0, "maxContains": 1});
+    for wide in [0, 8] {
+        let mut all: Vec<Value> = (1..=8).map(|n| counted(json!({ "const": n }))).collect();
+        all.insert(wide, counted(json!({"minimum": 0})));
+        let mut schema = json!({"type": "array", "items": {"type": "integer", "minimum": 0}, "allOf": all});
+        check(&schema, &["[]"], &["[3,3]", "[3,4]", "[30,4]"]);
+        // Two items would both be counted.
+        schema["minItems"] = json!(2);
+        let options = SchemaOptions::default();
+        let checked = schema_from_value(&schema, &options).unwrap();
+        assert!(JsonAutomaton::new(checked, &options, Spelling::default()).is_err(), "{schema}");
+    }
+}

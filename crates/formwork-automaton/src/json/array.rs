@@ -108,12 +108,42 @@ struct Reading {
     /// What the item must satisfy, and the atom that is left then: any of these will do.
     ways: Vec<(FormId, u32)>,
     base: u32,
-    /// Forms that are counted, by their place in the atom.
-    counted: Vec<(FormId, u32)>,
+    counted: CountedForms,
 }
+
+/// Forms of which an alternative counts the items that satisfy them, each with its place in the atom.
+///
+/// What an item satisfies is a set of them, as bits. Where there are more of them than bits, an item satisfies none of the others.
+pub(super) struct CountedForms(Vec<(FormId, u32)>);
 
 /// Up to so many forms counted at once, every combination of what an item satisfies is looked at.
 const MAX_COUNTED: usize = 8;
+
+impl CountedForms {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many of them are combined.
+    pub(super) fn bits(&self) -> usize {
+        self.0.len().min(MAX_COUNTED)
+    }
+
+    /// All sets of what an item satisfies.
+    pub(super) fn sets(&self) -> std::ops::Range<u32> {
+        0..1 << self.bits()
+    }
+
+    /// The place in the atom of the form of a bit.
+    pub(super) fn place(&self, bit: usize) -> usize {
+        self.0[bit].1 as usize
+    }
+
+    /// Whether an item that satisfies a set satisfies the form at a place of the atom.
+    pub(super) fn satisfies(&self, set: u32, place: u32) -> bool {
+        self.0.iter().take(MAX_COUNTED).position(|(_, p)| *p == place).is_some_and(|bit| set >> bit & 1 == 1)
+    }
+}
 
 impl JsonAutomaton {
     pub(super) fn meet_arrays(&self, a: &ArrayAtom, b: &ArrayAtom) -> ArrayAtom {
@@ -247,6 +277,7 @@ impl JsonAutomaton {
                 base: reading.base,
                 bits: reading
                     .counted
+                    .0
                     .iter()
                     .map(|&(form, index)| Bit {
                         index,
@@ -275,52 +306,61 @@ impl JsonAutomaton {
         if self.cost(own) == NEVER {
             return None;
         }
-        let this = self.array_atoms.get(atom);
-        let counted: Vec<(FormId, u32)> =
-            (0..).zip(&this.contains).filter(|(_, c)| c.from <= index).map(|(i, c)| (c.form, i)).collect();
+        let counted = self.counted_forms(atom, index);
         if counted.is_empty() {
             return Some(Reading { tag, ways: vec![(own, atom)], base: atom, counted });
         }
-        let live = |yes: &dyn Fn(u32) -> bool| {
-            let left = self.after_item(atom, yes, yes)?;
+        let live = |set: u32| {
+            let satisfies = |place: u32| counted.satisfies(set, place);
+            let left = self.after_item(atom, &satisfies, &satisfies)?;
             self.array_plan(left, index.saturating_add(1), count.saturating_add(1), None).map(|_| left)
         };
         let mut ways = Vec::new();
-        if counted.len() > MAX_COUNTED {
-            self.note_undecided();
-        }
-        // Which of the counted forms the item satisfies, as bits; those after which the array can go on.
-        let bits = counted.len().min(MAX_COUNTED);
-        let yes = |set: u32, index: u32| {
-            counted.iter().take(bits).position(|(_, i)| *i == index).is_some_and(|b| set >> b & 1 == 1)
-        };
-        let after: Vec<Option<u32>> = (0..1_u32 << bits).map(|set| live(&|index| yes(set, index))).collect();
+        // Those sets after which the array can go on.
+        let after: Vec<Option<u32>> = counted.sets().map(live).collect();
         let is_live = |set: u32| after[set as usize].is_some();
         let mut done: Vec<(u32, u32)> = Vec::new();
-        for set in (0..1_u32 << bits).filter(|set| is_live(*set)) {
+        for set in counted.sets().filter(|set| is_live(*set)) {
             if done.iter().any(|(mask, value)| set & mask == *value) {
                 continue;
             }
             // The widest cube around this set in which all are live.
-            let mut mask = (1_u32 << bits) - 1;
-            for bit in 0..bits {
+            let mut mask = counted.sets().end - 1;
+            for bit in 0..counted.bits() {
                 let wider = mask & !(1 << bit);
-                if (0..1_u32 << bits).all(|other| other & wider != set & wider || is_live(other)) {
+                if counted.sets().all(|other| other & wider != set & wider || is_live(other)) {
                     mask = wider;
                 }
             }
             done.push((mask, set & mask));
-            let literals = (0..bits).filter(|bit| mask >> bit & 1 == 1).map(|bit| {
-                let form = counted[bit].0;
-                if set >> bit & 1 == 1 { form } else { self.not_form(form) }
-            });
-            let beyond = counted.iter().skip(bits).map(|(form, _)| self.not_form(*form));
-            let way = self.all_of([own].into_iter().chain(literals).chain(beyond));
+            let way = self.counted_as(own, &counted, set, mask);
             if self.cost(way) != NEVER {
                 ways.push((way, after[set as usize].unwrap_or(atom)));
             }
         }
         Some(Reading { tag, ways, base: atom, counted })
+    }
+
+    /// The forms that the item at an index is counted by.
+    pub(super) fn counted_forms(&self, atom: u32, index: u32) -> CountedForms {
+        let contains = &self.array_atoms.get(atom).contains;
+        let counted: Vec<(FormId, u32)> =
+            (0..).zip(contains).filter(|(_, c)| c.from <= index).map(|(place, c)| (c.form, place)).collect();
+        if counted.len() > MAX_COUNTED {
+            self.note_undecided();
+        }
+        CountedForms(counted)
+    }
+
+    /// The form of the items that satisfy a set of the counted forms, where only the bits of a mask matter.
+    pub(super) fn counted_as(&self, own: FormId, counted: &CountedForms, set: u32, mask: u32) -> FormId {
+        let forms = counted.0.iter().enumerate().filter_map(|(bit, (form, _))| match bit {
+            bit if bit >= MAX_COUNTED => Some(self.not_form(*form)),
+            bit if mask >> bit & 1 == 0 => None,
+            bit if set >> bit & 1 == 1 => Some(*form),
+            _ => Some(self.not_form(*form)),
+        });
+        self.all_of([own].into_iter().chain(forms))
     }
 
     /// The atom that is left after an item that equals one before it.

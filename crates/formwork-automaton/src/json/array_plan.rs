@@ -135,11 +135,7 @@ impl JsonAutomaton {
                 (index, count) = (index.saturating_add(times), count.saturating_add(times));
                 continue;
             }
-            let counted: Vec<(u32, FormId, bool)> = (0..)
-                .zip(&this.contains)
-                .filter(|(_, c)| c.from <= index)
-                .map(|(i, c)| (i, c.form, c.min > 0))
-                .collect();
+            let counted = self.counted_forms(atom, index);
             if counted.is_empty() {
                 if search.cost(self, own) == NEVER {
                     items.truncate(start);
@@ -156,10 +152,13 @@ impl JsonAutomaton {
                 return false;
             }
             // Each counted form is satisfied or not; those owed are satisfied first.
-            let bits = counted.len().min(8);
-            let mut sets: Vec<u32> = (0..1_u32 << bits).collect();
-            let owed = |set: &u32| (0..bits).filter(|b| set >> b & 1 == 1 && counted[*b].2).count();
-            let spare = |set: &u32| (0..bits).filter(|b| set >> b & 1 == 1 && !counted[*b].2).count();
+            let is_owed = |bit: usize| this.contains[counted.place(bit)].min > 0;
+            let satisfied = |set: &u32, owed: bool| {
+                (0..counted.bits()).filter(|bit| set >> bit & 1 == 1 && is_owed(*bit) == owed).count()
+            };
+            let owed = |set: &u32| satisfied(set, true);
+            let spare = |set: &u32| satisfied(set, false);
+            let mut sets: Vec<u32> = counted.sets().collect();
             sets.sort_by_key(|set| (std::cmp::Reverse(owed(set)), spare(set)));
             let promised = search.more && items.is_empty();
             let alike = index >= self.prefix_len(atom) && left == 0 && !promised;
@@ -168,14 +167,9 @@ impl JsonAutomaton {
                     // One more item that nothing asks for leads nowhere.
                     continue;
                 }
-                let satisfied =
-                    |i: u32| counted.iter().take(bits).position(|(c, ..)| *c == i).is_some_and(|b| set >> b & 1 == 1);
-                let Some(after) = self.after_item(atom, &satisfied, &satisfied) else { continue };
-                let literals = (0..bits).map(|b| {
-                    let form = counted[b].1;
-                    if set >> b & 1 == 1 { form } else { self.not_form(form) }
-                });
-                let form = self.all_of([own].into_iter().chain(literals));
+                let satisfies = |place: u32| counted.satisfies(set, place);
+                let Some(after) = self.after_item(atom, &satisfies, &satisfies) else { continue };
+                let form = self.counted_as(own, &counted, set, u32::MAX);
                 if search.cost(self, form) == NEVER {
                     continue;
                 }
