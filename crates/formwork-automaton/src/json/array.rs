@@ -57,8 +57,8 @@ impl ArrayAtom {
 }
 
 /// The union of two ascending lists.
-pub(super) fn join(a: &[u32], b: &[u32]) -> Box<[u32]> {
-    let mut all: Vec<u32> = a.iter().chain(b).copied().collect();
+pub(super) fn join<T: Copy + Ord>(a: &[T], b: &[T]) -> Box<[T]> {
+    let mut all: Vec<T> = a.iter().chain(b).copied().collect();
     all.sort_unstable();
     all.dedup();
     all.into()
@@ -66,7 +66,12 @@ pub(super) fn join(a: &[u32], b: &[u32]) -> Box<[u32]> {
 
 /// The tag of a form: its place in a list that it is put on where it is new.
 pub(super) fn tag_of(form: FormId, forms: &mut Vec<FormId>) -> u16 {
-    let index = forms.iter().position(|f| *f == form).unwrap_or_else(|| {
+    tag_from(0, form, forms)
+}
+
+/// The tag of a form, among those from `start` on.
+fn tag_from(start: usize, form: FormId, forms: &mut Vec<FormId>) -> u16 {
+    let index = (start..forms.len()).find(|index| forms[*index] == form).unwrap_or_else(|| {
         forms.push(form);
         forms.len() - 1
     });
@@ -79,13 +84,7 @@ impl JsonAutomaton {
     /// whatever spellings their bounds leave to write, so that a form that is asked for has a tag of its own to be watched by.
     pub(super) fn watch_of(&self, form: FormId, active: usize, forms: &mut Vec<FormId>) -> u16 {
         let plain = self.options.numbers == Numbers::Plain && !self.typed(form).numbers.is_empty();
-        let shared = if plain { active } else { 0 };
-        let found = forms.iter().skip(shared).position(|other| *other == form).map(|at| at + shared);
-        let index = found.unwrap_or_else(|| {
-            forms.push(form);
-            forms.len() - 1
-        });
-        u16::try_from(index).unwrap_or(u16::MAX)
+        tag_from(if plain { active } else { 0 }, form, forms)
     }
 }
 
@@ -147,14 +146,11 @@ impl CountedForms {
 
 impl JsonAutomaton {
     pub(super) fn meet_arrays(&self, a: &ArrayAtom, b: &ArrayAtom) -> ArrayAtom {
-        let mut contains: Vec<Counted> = a.contains.iter().chain(&b.contains).copied().collect();
-        contains.sort_unstable();
-        contains.dedup();
         ArrayAtom {
             groups: join(&a.groups, &b.groups),
             min: a.min.max(b.min),
             max: least(a.max, b.max),
-            contains: contains.into(),
+            contains: join(&a.contains, &b.contains),
             unique: a.unique || b.unique,
             repeats: a.repeats || b.repeats,
             cover: self.join_array_covers(a.cover, b.cover),

@@ -3,7 +3,7 @@
 use formwork_grammar::Keywords;
 
 use super::JsonAutomaton;
-use super::array::{ArrayAtom, ArrayGroup};
+use super::array::{ArrayAtom, ArrayGroup, join};
 use super::form::{Form, FormId};
 use super::object::{ObjectAtom, ObjectGroup};
 use super::typed::{Typed, dedup};
@@ -30,20 +30,13 @@ pub(super) struct ArrayCover {
     pub(super) matching: Box<[FormId]>,
 }
 
-fn union<T: Copy + Ord>(a: &[T], b: &[T]) -> Box<[T]> {
-    let mut all: Vec<T> = a.iter().chain(b).copied().collect();
-    all.sort_unstable();
-    all.dedup();
-    all.into()
-}
-
 impl JsonAutomaton {
     pub(super) fn join_object_covers(&self, a: Option<u32>, b: Option<u32>) -> Option<u32> {
         let (Some(x), Some(y)) = (a, b) else { return a.or(b) };
         let (x, y) = (self.object_covers.get(x), self.object_covers.get(y));
         Some(self.object_covers.intern(ObjectCover {
-            names: union(&x.names, &y.names),
-            patterns: union(&x.patterns, &y.patterns),
+            names: join(&x.names, &y.names),
+            patterns: join(&x.patterns, &y.patterns),
             all: x.all || y.all,
         }))
     }
@@ -54,7 +47,7 @@ impl JsonAutomaton {
         Some(self.array_covers.intern(ArrayCover {
             prefix: x.prefix.max(y.prefix),
             all: x.all || y.all,
-            matching: union(&x.matching, &y.matching),
+            matching: join(&x.matching, &y.matching),
         }))
     }
 
@@ -87,7 +80,7 @@ impl JsonAutomaton {
                         patterns: cover.patterns.iter().map(|lang| (*lang, anything)).collect(),
                         additional,
                     };
-                    atom.groups = super::array::join(&atom.groups, &self.object_group(group));
+                    atom.groups = join(&atom.groups, &self.object_group(group));
                 }
                 atom.cover = Some(self.object_covers.intern(ObjectCover { all: true, ..ObjectCover::default() }));
                 self.keep_object(atom, &mut typed.objects);
@@ -105,7 +98,7 @@ impl JsonAutomaton {
                         prefix: (0..cover.prefix).map(|_| anything).collect(),
                         rest: self.any_of(cover.matching.iter().copied().chain([rest])),
                     };
-                    atom.groups = super::array::join(&atom.groups, &self.array_group(group));
+                    atom.groups = join(&atom.groups, &self.array_group(group));
                 }
                 atom.cover = Some(self.array_covers.intern(ArrayCover { all: true, ..ArrayCover::default() }));
                 self.keep_array(atom, &mut typed.arrays);

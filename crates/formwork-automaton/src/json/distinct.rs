@@ -19,7 +19,7 @@ use super::keys::KeyRef;
 use super::liveness::NEVER;
 use super::object::{Member, OFF};
 use super::situation::{ArrayAlt, Await, Goal, Situation};
-use super::step::enclosing;
+use super::step::{enclosing, frame_on};
 use crate::automaton::{State, Step};
 use crate::frames::{Frame, FrameId, Frames, KeySet, Watch};
 use crate::interner::to_u32;
@@ -68,6 +68,17 @@ enum Asked {
     OneOf(Vec<Value>),
     /// Only to satisfy a form.
     Any(FormId),
+}
+
+impl Asked {
+    /// The forms to satisfy, of which any will do.
+    fn forms(&self, automaton: &JsonAutomaton) -> impl Iterator<Item = FormId> {
+        let (form, values) = match self {
+            Self::OneOf(values) => (None, &**values),
+            Self::Any(form) => (Some(*form), &[][..]),
+        };
+        form.into_iter().chain(values.iter().map(|value| automaton.value_form(value)))
+    }
 }
 
 /// Texts that are looked at for one that makes an item new.
@@ -239,16 +250,7 @@ impl JsonAutomaton {
 
     /// The frame of an item that is about to be read.
     pub(super) fn item_frame(&self, seq: &Frames, state: State, array: u32, member: Member) -> Frame {
-        let parent = if state.frame.is_none() { Watch::Nothing } else { seq.peek(state.frame).watch };
-        let frame = Frame {
-            parent: state.frame,
-            state: member.awaits,
-            count: state.c,
-            depth: enclosing(seq, state.frame),
-            keys: KeySet::EMPTY,
-            text: Frame::UNKEPT,
-            watch: parent,
-        };
+        let frame = frame_on(seq, state.frame, member.awaits, state.c, KeySet::EMPTY);
         let this = self.array_states.get(array);
         if !self.compares(this) {
             return frame;
@@ -260,7 +262,7 @@ impl JsonAutomaton {
         };
         let is_held = !keys.is_empty() || this.alts.iter().any(|(_, atom)| tight(self.array_atoms.get(*atom)));
         let own = if is_held { Watch::Compare } else { Watch::Keep };
-        Frame { keys, text: seq.kept_end(), watch: parent.max(own), ..frame }
+        Frame { keys, text: seq.kept_end(), watch: frame.watch.max(own), ..frame }
     }
 
     /// The end of an item that is compared: `last` is its last byte, where that is not kept yet.
@@ -309,12 +311,7 @@ impl JsonAutomaton {
     fn is_item_live(&self, seq: &Frames, id: FrameId, state: State) -> bool {
         let frame = seq.frame(id);
         let Some(asked) = self.asked_of_item(seq, &frame) else { return self.is_new_possible(seq, id, state) };
-        asked.iter().any(|asked| match asked {
-            Asked::Any(form) => self.item_with(seq, &frame, *form).is_some(),
-            Asked::OneOf(values) => {
-                values.iter().any(|value| self.item_with(seq, &frame, self.value_form(value)).is_some())
-            }
-        })
+        asked.iter().flat_map(|asked| asked.forms(self)).any(|form| self.item_with(seq, &frame, form).is_some())
     }
 
     /// Whether an item that has many values by its form can still become one that was not seen.
@@ -420,9 +417,8 @@ impl JsonAutomaton {
     }
 
     /// Whether one of the first known keys can come with so many different values.
-    fn has_free_member(&self, object: u32, mut keys: impl Iterator<Item = u32>, seen: usize) -> bool {
-        let looked_at = keys.by_ref().take(KEYS_LOOKED_AT);
-        looked_at
+    fn has_free_member(&self, object: u32, keys: impl Iterator<Item = u32>, seen: usize) -> bool {
+        keys.take(KEYS_LOOKED_AT)
             .filter_map(|key| self.object_member(object, KeyRef::Known(key)))
             .any(|member| self.is_free_goal(member.goal, seen))
     }
@@ -559,16 +555,9 @@ impl JsonAutomaton {
     pub(super) fn rests_of_left(&self, seq: &Frames, id: FrameId) -> Vec<Vec<u8>> {
         let frame = seq.peek(id);
         let asked = self.asked_of_item(seq, &frame).unwrap_or_default();
-        let forms = asked.into_iter().flat_map(|asked| match asked {
-            Asked::Any(form) => vec![form],
-            Asked::OneOf(values) => values.iter().map(|value| self.value_form(value)).collect(),
-        });
-        forms
-            .filter_map(|form| {
-                let (own, state) = self.item_with(seq, &frame, form)?;
-                Some(self.rest_of_item(&own, state))
-            })
-            .collect()
+        let read =
+            asked.iter().flat_map(|asked| asked.forms(self)).filter_map(|form| self.item_with(seq, &frame, form));
+        read.map(|(own, state)| self.rest_of_item(&own, state)).collect()
     }
 }
 

@@ -6,9 +6,9 @@
 //! members come (see `object_plan.rs`).
 
 use super::JsonAutomaton;
-use super::array::{ArrayAtom, ArrayGroup, Counted};
+use super::array::{ArrayAtom, ArrayGroup, Counted, join};
 use super::form::{Form, FormId};
-use super::object::{ObjectAtom, ObjectGroup};
+use super::object::ObjectAtom;
 use super::typed::{Evaluated, Typed, dedup};
 use crate::interner::to_u32;
 
@@ -26,48 +26,41 @@ impl JsonAutomaton {
         let mut out = Typed { null: from.null && !what.null, booleans: from.booleans & !what.booleans, ..from };
         for other in &what.numbers {
             let complement = self.number_atoms.get(*other).complement();
-            let list = std::mem::take(&mut out.numbers);
-            for atom in list {
-                for other in &complement {
-                    if let Some(met) = self.number_atoms.get(atom).meet(other) {
-                        self.keep_number(met, &mut out.numbers);
-                    }
+            out.cut |= self.replace_each(&mut out.numbers, |atom, out| {
+                for met in complement.iter().filter_map(|other| self.number_atoms.get(atom).meet(other)) {
+                    self.keep_number(met, out);
                 }
-            }
-            dedup(&mut out.numbers);
-            out.cut |= self.too_many(&mut out.numbers);
+            });
         }
         for other in &what.strings {
             let complement = self.string_complement(*self.string_atoms.get(*other));
-            let list = std::mem::take(&mut out.strings);
-            for atom in list {
+            out.cut |= self.replace_each(&mut out.strings, |atom, out| {
                 for other in &complement {
-                    self.keep_string(self.meet_strings(*self.string_atoms.get(atom), *other), &mut out.strings);
+                    self.keep_string(self.meet_strings(*self.string_atoms.get(atom), *other), out);
                 }
-            }
-            dedup(&mut out.strings);
-            out.cut |= self.too_many(&mut out.strings);
+            });
         }
         for other in &what.arrays {
             let complement = self.array_complement(self.array_atoms.get(*other));
-            let list = std::mem::take(&mut out.arrays);
-            for atom in list {
+            out.cut |= self.replace_each(&mut out.arrays, |atom, out| {
                 for other in &complement {
-                    self.keep_array(self.meet_arrays(self.array_atoms.get(atom), other), &mut out.arrays);
+                    self.keep_array(self.meet_arrays(self.array_atoms.get(atom), other), out);
                 }
-            }
-            dedup(&mut out.arrays);
-            out.cut |= self.too_many(&mut out.arrays);
+            });
         }
         for other in &what.objects {
-            let list = std::mem::take(&mut out.objects);
-            for atom in list {
-                self.exclude(atom, *other, &mut out.objects);
-            }
-            dedup(&mut out.objects);
-            out.cut |= self.too_many(&mut out.objects);
+            out.cut |= self.replace_each(&mut out.objects, |atom, out| self.exclude(atom, *other, out));
         }
         out
+    }
+
+    /// Puts what becomes of each alternative in its place; whether there are too many then.
+    fn replace_each(&self, list: &mut Vec<u32>, become_of: impl Fn(u32, &mut Vec<u32>)) -> bool {
+        for atom in std::mem::take(list) {
+            become_of(atom, list);
+        }
+        dedup(list);
+        self.too_many(list)
     }
 
     /// The alternatives of an object atom that don't satisfy another.
@@ -87,7 +80,7 @@ impl JsonAutomaton {
             return;
         }
         let plain = self.object_atoms.intern(ObjectAtom { not: Box::default(), cover: None, ..that.clone() });
-        let not = super::array::join(&this.not, &[plain]);
+        let not = join(&this.not, &[plain]);
         self.keep_object(ObjectAtom { not, ..this.clone() }, out);
         for not in &that.not {
             self.keep_object(self.meet_objects(this, self.object_atoms.get(*not)), out);
@@ -101,12 +94,8 @@ impl JsonAutomaton {
         }
         let mut out = Vec::new();
         for key in &atom.required {
-            let group = ObjectGroup {
-                properties: Box::from([(*key, self.form(Form::False))]),
-                patterns: Box::default(),
-                additional: self.form(Form::True),
-            };
-            out.push(ObjectAtom { groups: self.object_group(group), ..ObjectAtom::default() });
+            let groups = self.property(*key, self.form(Form::False));
+            out.push(ObjectAtom { groups, ..ObjectAtom::default() });
         }
         for group in &atom.groups {
             let group = self.object_groups.get(*group);
@@ -118,13 +107,8 @@ impl JsonAutomaton {
                 if matches!(self.forms.get(not.0), Form::False) {
                     continue;
                 }
-                let group = ObjectGroup {
-                    properties: Box::from([(*key, not)]),
-                    patterns: Box::default(),
-                    additional: self.form(Form::True),
-                };
-                let required = Box::from([*key]);
-                out.push(ObjectAtom { groups: self.object_group(group), required, ..ObjectAtom::default() });
+                let (groups, required) = (self.property(*key, not), Box::from([*key]));
+                out.push(ObjectAtom { groups, required, ..ObjectAtom::default() });
             }
         }
         if let Some(max) = atom.min.checked_sub(1) {
@@ -191,21 +175,8 @@ impl JsonAutomaton {
         out
     }
 
-    /// `if`, `then` and `else` on top of alternatives.
-    pub(super) fn conditional(
-        &self,
-        base: Typed,
-        condition: FormId,
-        then: Option<FormId>,
-        otherwise: Option<FormId>,
-        evaluated: Evaluated,
-    ) -> Typed {
-        let condition = self.typed_noting(condition, evaluated);
-        self.conditional_typed(base, &condition, then, otherwise, evaluated)
-    }
-
     /// The alternatives of `base` that satisfy `then` where they satisfy the condition, and `otherwise` where they don't.
-    pub(super) fn conditional_typed(
+    pub(super) fn conditional(
         &self,
         base: Typed,
         condition: &Typed,

@@ -270,15 +270,7 @@ impl JsonAutomaton {
                     .collect(),
             });
             let alts = alts.collect();
-            let name = match key {
-                KeyRef::Known(key) => Some(&**self.texts.get(machine.keys[key as usize])),
-                KeyRef::Class(_) => None,
-            };
-            let matched = match key {
-                KeyRef::Known(_) => &[][..],
-                KeyRef::Class(class) => &machine.classes[class as usize].matched,
-            };
-            let position = self.member_position(machine.position, name, matched);
+            let position = self.member_position(machine, key);
             let goal = self.goals.intern(Goal::new(forms, active, position));
             let awaits = self.awaits.intern(Await::Object {
                 alts,
@@ -331,8 +323,10 @@ impl JsonAutomaton {
             let alone = self.excluding(base, |other| other == not);
             self.object_plan(after, alone, &known).is_some()
         };
-        groups.sort_by_cached_key(|(_, nots)| nots.iter().all(fails_later));
-        let needed = groups.iter().take_while(|(_, nots)| !nots.iter().all(fails_later)).count();
+        let (later, mut groups): (Vec<_>, Vec<_>) =
+            groups.into_iter().partition(|(_, nots)| nots.iter().all(fails_later));
+        let needed = groups.len();
+        groups.extend(later);
         let mut sets: Vec<Vec<usize>> = vec![(0..needed).collect()];
         let mut tried = 0;
         // Fewest first: once a set of exclusions suffices, larger ones add nothing.

@@ -7,6 +7,7 @@ use formwork_grammar::{Applicator, Keywords, NodeId, NodeKind, PatternProperty, 
 use rustc_hash::FxHashSet;
 
 use super::JsonAutomaton;
+use super::keys::{KeyMachine, KeyRef};
 use crate::interner::{Interner, Memo};
 use crate::lang::Lang;
 
@@ -101,12 +102,17 @@ impl Positions {
 }
 
 impl JsonAutomaton {
-    /// The position of a member's value; `None` is a key of a class, which is in these languages.
-    pub(super) fn member_position(&self, position: u32, name: Option<&str>, matched: &[Lang]) -> u32 {
+    /// The position of the value of a key.
+    pub(super) fn member_position(&self, machine: &KeyMachine, key: KeyRef) -> u32 {
+        let position = machine.position;
         if !self.positions.ordered {
             return position;
         }
-        let key = (position, name.map(Box::from), Box::from(if name.is_none() { matched } else { &[] }));
+        let (name, matched) = match key {
+            KeyRef::Known(key) => (Some(&**self.texts.get(machine.keys[key as usize])), &[][..]),
+            KeyRef::Class(class) => (None, &*machine.classes[class as usize].matched),
+        };
+        let key = (position, name.map(Box::from), Box::from(matched));
         self.positions.members.get_or(key, || {
             self.positions.children(&self.schema, position, |keywords| {
                 let object = &keywords.object;

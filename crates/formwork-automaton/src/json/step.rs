@@ -70,16 +70,7 @@ impl JsonAutomaton {
             Situation::Colon { goal, member } => match self.blank(seq, state, Gap::Free, byte) {
                 Blank::Read(a) => Step::To(State { a, ..state }),
                 Blank::Ends if byte == b':' => {
-                    let depth = enclosing(seq, state.frame);
-                    let frame = Frame {
-                        parent: state.frame,
-                        state: *member,
-                        count: 0,
-                        depth,
-                        keys: KeySet::from_word(state.c),
-                        text: Frame::UNKEPT,
-                        watch: watch(seq, state.frame),
-                    };
+                    let frame = frame_on(seq, state.frame, *member, 0, KeySet::from_word(state.c));
                     let frame = seq.push(frame);
                     Step::To(self.state(Situation::Value { goal: *goal, gap: Gap::Colon }, frame))
                 }
@@ -179,16 +170,7 @@ impl JsonAutomaton {
                 if !self.any_key(object) {
                     return Step::Dead;
                 }
-                let depth = enclosing(seq, state.frame);
-                let frame = Frame {
-                    parent: state.frame,
-                    state: object,
-                    count: seq.text_end(),
-                    depth,
-                    keys: KeySet::from_word(state.c),
-                    text: Frame::UNKEPT,
-                    watch: watch(seq, state.frame),
-                };
+                let frame = frame_on(seq, state.frame, object, seq.text_end(), KeySet::from_word(state.c));
                 let frame = seq.push(frame);
                 let others = self.other_keys(object).map_or(OFF, LangState::id);
                 let id = self.situations.intern(Situation::Key { object });
@@ -363,9 +345,10 @@ fn to(state: Option<State>) -> Step {
     state.map_or(Step::Dead, Step::To)
 }
 
-/// What the frames up to this one ask of the bytes on top of them.
-fn watch(seq: &Frames, frame: FrameId) -> Watch {
-    if frame.is_none() { Watch::Nothing } else { seq.peek(frame).watch }
+/// A frame on top of another one, that asks nothing more of the bytes that are read.
+pub(super) fn frame_on(seq: &Frames, parent: FrameId, state: u32, count: u32, keys: KeySet) -> Frame {
+    let watch = if parent.is_none() { Watch::Nothing } else { seq.peek(parent).watch };
+    Frame { parent, state, count, depth: enclosing(seq, parent), keys, text: Frame::UNKEPT, watch }
 }
 
 /// Frames below a frame and itself: the containers that enclose what stands on it.

@@ -129,16 +129,14 @@ impl JsonAutomaton {
                 Applicator::AnyOf(nodes) => out = self.both(&out, &self.any_branch(nodes, noted)),
                 Applicator::OneOf(nodes) => out = self.one_branch(&out, nodes, noted),
                 Applicator::If { condition, then, otherwise } => {
-                    let [condition, then, otherwise] =
-                        [Some(*condition), *then, *otherwise].map(|n| n.map(|n| self.node_form(n)));
-                    if let Some(condition) = condition {
-                        out = self.conditional(out, condition, then, otherwise, noted);
-                    }
+                    let [then, otherwise] = [then, otherwise].map(|node| node.map(|node| self.node_form(node)));
+                    let condition = self.typed_noting(self.node_form(*condition), noted);
+                    out = self.conditional(out, &condition, then, otherwise, noted);
                 }
                 Applicator::Dependent(schemas) => {
                     for (key, node) in schemas {
                         let has = self.has_key(self.text(key));
-                        out = self.conditional_typed(out, &has, Some(self.node_form(*node)), None, noted);
+                        out = self.conditional(out, &has, Some(self.node_form(*node)), None, noted);
                     }
                 }
             }
@@ -173,12 +171,7 @@ impl JsonAutomaton {
 
     /// The objects that have some keys but not another.
     fn lacking(&self, absent: u32, present: &[u32]) -> Typed {
-        let group = ObjectGroup {
-            properties: Box::from([(absent, self.form(Form::False))]),
-            patterns: Box::default(),
-            additional: self.form(Form::True),
-        };
-        let groups = Box::from([self.object_groups.intern(group)]);
+        let groups = self.property(absent, self.form(Form::False));
         let mut objects = Vec::new();
         self.keep_object(ObjectAtom { groups, required: present.into(), ..ObjectAtom::default() }, &mut objects);
         Typed { objects, ..Typed::default() }
@@ -298,6 +291,12 @@ impl JsonAutomaton {
             return Box::default();
         }
         Box::from([self.object_groups.intern(group)])
+    }
+
+    /// The group that asks a form of one property, and nothing of others.
+    pub(super) fn property(&self, key: u32, form: FormId) -> Box<[u32]> {
+        let properties = Box::from([(key, form)]);
+        self.object_group(ObjectGroup { properties, patterns: Box::default(), additional: self.form(Form::True) })
     }
 
     /// The group as a list of one, or none where it says nothing.

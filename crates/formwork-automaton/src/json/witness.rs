@@ -271,24 +271,19 @@ impl JsonAutomaton {
                 self.blanks(Gap::Comma, depth, &mut bytes);
             }
             first = false;
-            let (name, matched) = match key {
-                KeyRef::Known(key) => (Some(&**self.texts.get(machine.keys[key as usize])), &[][..]),
-                KeyRef::Class(class) => (None, &*machine.classes[class as usize].matched),
-            };
-            match (name, key) {
-                (Some(name), _) => self.quote(name.as_bytes(), &mut bytes),
-                (None, KeyRef::Class(class)) => {
+            match key {
+                KeyRef::Known(key) => self.quote(self.texts.get(machine.keys[key as usize]).as_bytes(), &mut bytes),
+                KeyRef::Class(class) => {
                     let is_new = |text: &[u8]| !seq.contains_key(keys, text) && !fresh.iter().any(|f| f == text);
                     let text = self.fresh_key(machine.classes[class as usize].start, &[], &is_new).unwrap_or_default();
                     self.quote(&text, &mut bytes);
                     fresh.push(text);
                 }
-                (None, KeyRef::Known(_)) => {}
             }
             bytes.push(b':');
             self.blanks(Gap::Colon, depth, &mut bytes);
             tasks.push(Task::Bytes(bytes));
-            let position = self.member_position(machine.position, name, matched);
+            let position = self.member_position(machine, key);
             tasks.push(Task::Value { form, position, depth: depth + 1 });
         }
         let mut end = Vec::new();
