@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::output::write_json;
 
 /// The prompt that has nothing to do with any example.
 const UNRELATED: &str = "Write a short poem about the sea at night.";
@@ -124,8 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     bar.finish_and_clear();
     print(&records);
     if let Some(path) = &args.json {
-        let text = serde_json::to_string_pretty(&records).map_err(|e| other(&e))?;
-        std::fs::write(path, text).map_err(Error::write(path))?;
+        write_json(path, &records)?;
     }
     Ok(())
 }

@@ -1,8 +1,13 @@
 //! What a constraint says of a text.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
-use formwork::{Automaton, CompiledConstraint, Frames, Step, Symbol};
+use formwork::{
+    Automaton, CompiledConstraint, Constraint, Escapes, Frames, Numbers, PropertyOrder, SchemaOptions, Spelling, Step,
+    Symbol,
+};
+use serde_json::Value;
 
 /// How a text fared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,8 +18,40 @@ pub(crate) enum Verdict {
     Rejected(usize),
 }
 
+/// A schema as it is judged.
+pub(crate) struct Compiled {
+    pub(crate) constraint: Constraint,
+    /// `None` where nothing satisfies the schema: that is an answer too.
+    pub(crate) automaton: Option<Arc<dyn Automaton>>,
+}
+
+impl Compiled {
+    pub(crate) fn new(schema: &Value, options: &SchemaOptions) -> Result<Self, formwork::Error> {
+        let constraint = Constraint::json_schema_with(schema, options)?;
+        match constraint.automaton(Spelling::default()) {
+            Ok(automaton) => Ok(Self { constraint, automaton: Some(automaton) }),
+            Err(error) if error.is_unsatisfiable() => Ok(Self { constraint, automaton: None }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// How a text fares by its bytes.
+    pub(crate) fn by_bytes(&self, text: &str) -> Verdict {
+        self.automaton.as_ref().map_or(Verdict::Rejected(0), |automaton| by_bytes(&**automaton, text.as_bytes()))
+    }
+
+    pub(crate) fn undecided(&self) -> u64 {
+        self.automaton.as_ref().map_or(0, |automaton| automaton.undecided())
+    }
+}
+
+/// Options that leave the text of a value open: any order, any escape, any spelling of numbers.
+pub(crate) fn open_spelling(options: SchemaOptions) -> SchemaOptions {
+    options.property_order(PropertyOrder::Any).escapes(Escapes::Any).numbers(Numbers::Any)
+}
+
 /// Steps over the bytes of a text.
-pub(crate) fn by_bytes(automaton: &dyn Automaton, text: &[u8]) -> Verdict {
+fn by_bytes(automaton: &dyn Automaton, text: &[u8]) -> Verdict {
     let mut frames = Frames::new();
     let mut state = automaton.start(&mut frames);
     for (at, byte) in text.iter().enumerate() {

@@ -13,6 +13,7 @@ mod judge;
 mod maskbench;
 mod masks;
 mod memory;
+mod output;
 mod python_json;
 mod random;
 mod suite;

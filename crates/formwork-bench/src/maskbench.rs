@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use formwork::decode::{SchemaValidator, ValidationStatus};
-use formwork::{ByteSet, Constraint, Escapes, Numbers, PropertyOrder, SchemaOptions, Spelling, Vocabulary, Whitespace};
+use formwork::{PropertyOrder, SchemaOptions, Vocabulary, Whitespace};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::corpus::{self, Line, Test};
 use crate::error::Error;
-use crate::judge::{Verdict, by_bytes, by_masks, caught};
+use crate::judge::{Compiled, Verdict, by_masks, caught, open_spelling};
+use crate::output::write_json;
 
 /// Holds verdicts over a corpus of schemas and instances against its labels.
 ///
@@ -107,38 +108,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let report = parts.into_iter().fold(Report::default(), Report::join);
     report.print();
     if let Some(path) = &args.json {
-        let json = serde_json::to_vec_pretty(&report).map_err(|e| Error::Other(e.to_string()))?;
-        std::fs::write(path, json).map_err(Error::write(path))?;
+        write_json(path, &report)?;
     }
     Ok(())
 }
 
-/// A schema's constraint in one order of properties.
-struct Compiled {
-    constraint: Constraint,
-    /// `None` where nothing satisfies the schema.
-    automaton: Option<std::sync::Arc<dyn formwork::Automaton>>,
-}
-
-impl Compiled {
-    fn new(line: &Line, order: PropertyOrder) -> Result<Self, formwork::Error> {
-        let options = SchemaOptions::default()
-            .whitespace(Whitespace::Spaced)
-            .property_order(order)
-            .escapes(Escapes::Any)
-            .numbers(Numbers::Any);
-        let constraint = Constraint::json_schema_with(&line.case.schema, &options)?;
-        let spelling = Spelling { alphabet: ByteSet::all(), ..Spelling::default() };
-        match constraint.automaton(spelling) {
-            Ok(automaton) => Ok(Self { constraint, automaton: Some(automaton) }),
-            Err(error) if error.is_unsatisfiable() => Ok(Self { constraint, automaton: None }),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn accepts(&self, text: &[u8]) -> bool {
-        self.automaton.as_ref().is_some_and(|automaton| by_bytes(&**automaton, text) == Verdict::Complete)
-    }
+fn compile(line: &Line, order: PropertyOrder) -> Result<Compiled, formwork::Error> {
+    let options = open_spelling(SchemaOptions::default().whitespace(Whitespace::Spaced)).property_order(order);
+    Compiled::new(&line.case.schema, &options)
 }
 
 impl Report {
@@ -156,7 +133,7 @@ impl Report {
             pointer: error.pointer().map(str::to_owned),
             ..listed(None, error.to_string())
         };
-        let compiled = match caught(|| Compiled::new(line, PropertyOrder::Any)) {
+        let compiled = match caught(|| compile(line, PropertyOrder::Any)) {
             Ok(Ok(compiled)) => compiled,
             Ok(Err(error)) => return self.refused.push(refused(&error)),
             Err(panic) => return self.refused.push(listed(None, panic)),
@@ -182,7 +159,7 @@ impl Report {
         for (index, test) in line.case.tests.iter().enumerate() {
             self.instances += 1;
             let text = test.text();
-            let accepted = match caught(|| compiled.accepts(text.as_bytes())) {
+            let accepted = match caught(|| accepts(&compiled, &text)) {
                 Ok(accepted) => accepted,
                 Err(panic) => {
                     self.valid_rejected.push(listed(Some(index), panic));
@@ -203,14 +180,13 @@ impl Report {
                     self.narrowed.push(listed(Some(index), text));
                 }
             } else if accepted {
-                let ordered = in_order.get_or_insert_with(|| Compiled::new(line, PropertyOrder::Schema).ok());
-                if !ordered.as_ref().is_some_and(|ordered| ordered.accepts(text.as_bytes())) {
+                let ordered = in_order.get_or_insert_with(|| compile(line, PropertyOrder::Schema).ok());
+                if !ordered.as_ref().is_some_and(|ordered| accepts(ordered, &text)) {
                     self.order_only.push(listed(Some(index), text));
                 }
             }
         }
-        let undecided = compiled.automaton.map_or(0, |automaton| automaton.undecided())
-            + with_masks.map_or(0, |compiled| compiled.automaton().undecided());
+        let undecided = compiled.undecided() + with_masks.map_or(0, |compiled| compiled.automaton().undecided());
         if undecided > 0 {
             self.undecided.push(listed(None, undecided.to_string()));
         }
@@ -289,6 +265,10 @@ impl Report {
             println!("{seconds:.3} s: {name}");
         }
     }
+}
+
+fn accepts(compiled: &Compiled, text: &str) -> bool {
+    compiled.by_bytes(text) == Verdict::Complete
 }
 
 /// Whether an independent validator contradicts an instance's label.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::corpus;
 use crate::engine::{Engine, Kind};
 use crate::error::Error;
+use crate::output::write_json;
 
 mod figures;
 mod instances;
@@ -104,8 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     };
     report.print();
     if let Some(path) = &args.json {
-        let json = serde_json::to_vec_pretty(&report).map_err(|e| Error::Other(e.to_string()))?;
-        std::fs::write(path, json).map_err(Error::write(path))?;
+        write_json(path, &report)?;
     }
     if let Some(path) = &args.plot {
         std::fs::write(path, plot::svg(&runs)).map_err(Error::write(path))?;

@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use formwork::{
-    ByteSet, Constraint, Draft, Escapes, Format, Numbers, PropertyOrder, SchemaOptions, Spelling,
-    schema_options_from_json,
-};
+use formwork::{Draft, Format, SchemaOptions, schema_options_from_json};
 use indicatif::ProgressBar;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::corpus::{self, Test};
 use crate::error::Error;
-use crate::judge::{Verdict, by_bytes, caught};
+use crate::judge::{Compiled, Verdict, caught, open_spelling};
+use crate::output::write_json;
 
 /// Holds verdicts against those of the official JSON Schema test suite.
 ///
@@ -83,8 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     bar.finish_and_clear();
     report.print();
     if let Some(path) = &args.json {
-        let json = serde_json::to_vec_pretty(&report).map_err(|e| Error::Other(e.to_string()))?;
-        std::fs::write(path, json).map_err(Error::write(path))?;
+        write_json(path, &report)?;
     }
     Ok(())
 }
@@ -99,12 +96,7 @@ fn remotes(path: &Path) -> Result<SchemaOptions, Error> {
 fn judge(group: &Group, remotes: &SchemaOptions, report: &mut Report) {
     let draft = group.draft.trim_start_matches("draft");
     let asserted = group.file.starts_with("optional/format");
-    let mut options = remotes
-        .clone()
-        .property_order(PropertyOrder::Any)
-        .escapes(Escapes::Any)
-        .numbers(Numbers::Any)
-        .format(if asserted { Format::Enforce } else { Format::Annotate });
+    let mut options = open_spelling(remotes.clone()).format(if asserted { Format::Enforce } else { Format::Annotate });
     if let Some(draft) = Draft::from_name(draft) {
         options = options.draft(draft);
     }
@@ -121,17 +113,7 @@ fn judge(group: &Group, remotes: &SchemaOptions, report: &mut Report) {
             reason,
         });
     };
-    let compiled = caught(|| {
-        let constraint = Constraint::json_schema_with(&group.schema, &options)?;
-        let spelling = Spelling { alphabet: ByteSet::all(), ..Spelling::default() };
-        match constraint.automaton(spelling) {
-            Ok(automaton) => Ok((constraint, Some(automaton))),
-            // That nothing satisfies a schema is an answer.
-            Err(error) if error.is_unsatisfiable() => Ok((constraint, None)),
-            Err(error) => Err(error),
-        }
-    });
-    let (constraint, automaton) = match compiled {
+    let compiled = match caught(|| Compiled::new(&group.schema, &options)) {
         Ok(Ok(compiled)) => compiled,
         Ok(Err(error)) => {
             tally.refused += group.tests.len();
@@ -146,9 +128,7 @@ fn judge(group: &Group, remotes: &SchemaOptions, report: &mut Report) {
     };
     for test in &group.tests {
         let text = test.text();
-        let verdict = match caught(|| {
-            automaton.as_ref().map_or(Verdict::Rejected(0), |automaton| by_bytes(&**automaton, text.as_bytes()))
-        }) {
+        let verdict = match caught(|| compiled.by_bytes(&text)) {
             Ok(verdict) => verdict,
             Err(panic) => {
                 tally.refused += 1;
@@ -163,7 +143,7 @@ fn judge(group: &Group, remotes: &SchemaOptions, report: &mut Report) {
                 list(Some(test), "wrong_accept", text);
             }
             (true, Verdict::Rejected(at)) => {
-                if let Some(narrowed) = constraint.narrowed().first() {
+                if let Some(narrowed) = compiled.constraint.narrowed().first() {
                     tally.narrowed += 1;
                     list(Some(test), "narrowed", format!("{text}: {} without {}", narrowed.pointer, narrowed.reason));
                 } else {
@@ -173,7 +153,7 @@ fn judge(group: &Group, remotes: &SchemaOptions, report: &mut Report) {
             }
         }
     }
-    report.undecided += automaton.map_or(0, |automaton| automaton.undecided());
+    report.undecided += compiled.undecided();
 }
 
 impl Report {
