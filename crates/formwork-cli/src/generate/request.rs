@@ -71,11 +71,9 @@ impl Task {
         let bytes = std::fs::read(path).map_err(|e| Error::unreadable(path, e))?;
         self.constraint_sha256 = Some(hex(&Sha256::digest(&bytes)));
         let text = String::from_utf8(bytes).map_err(|e| Error::not_utf8(path, e.utf8_error().valid_up_to()))?;
-        let read = || {
-            let options = schema_options_from_json(options)?;
-            Constraint::json_schema_text(text.trim_start_matches('\u{feff}'), &options)
-        };
-        let constraint = read().map_err(|e| Error::constraint(Some(path), e))?;
+        let text = text.trim_start_matches('\u{feff}');
+        let read = schema_options_from_json(options).map_err(|e| Error::constraint(Some(path), e))?;
+        let constraint = Constraint::json_schema_text(text, &read).map_err(|e| Error::constraint(Some(path), e))?;
         for warning in constraint.warnings() {
             self.warnings.push(format!("{}: {}", path.display(), warning.message));
         }
@@ -89,10 +87,9 @@ impl Task {
         }
         self.constraint = Some(constraint);
         // Read above already, and a schema that the validator can't use only goes without validation.
-        let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
-        let documents = schema_options_from_json(options).map(|options| options.documents).unwrap_or_default();
+        let value: Value = serde_json::from_str(text).unwrap_or_default();
         let draft = options.get("draft").and_then(Value::as_str);
-        match SchemaValidator::with_documents(&value, draft, &documents) {
+        match SchemaValidator::with_documents(&value, draft, &read.documents) {
             Ok(validator) => self.validator = Some(validator),
             Err(error) => self.warnings.push(format!("the result will not be validated: {}", error.full_message())),
         }
