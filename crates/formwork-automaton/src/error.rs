@@ -22,7 +22,7 @@ enum Kind {
         at("the keyword", pointer)
     )]
     Narrowed { pointer: String, left_out: String },
-    #[error("whether a value satisfies the schema was not found out within the limit `alternatives`")]
+    #[error("whether a value satisfies the schema was not found out within the limits of the search")]
     Undecided,
     #[error("{}", unspelled(character, *needed))]
     Unspellable { character: String, needed: bool },
@@ -84,7 +84,9 @@ impl CompileError {
                 Some("two of its keywords contradict each other, or a required part can't exist")
             }
             Kind::Narrowed { .. } => Some("set `format` to \"annotate\" to leave formats to validation"),
-            Kind::Undecided => Some("raise `alternatives` in `limits`, or simplify the schema"),
+            Kind::Undecided => Some(
+                "its keywords combine in too many ways: simplify the schema, or try more `alternatives` in `limits`",
+            ),
             Kind::Unspellable { .. } => Some("use another tokenizer, or leave the character out of the constraint"),
             Kind::EmptyRegex => Some("an anchor, an empty class or an intersection in it excludes everything"),
             Kind::Pattern { error, .. } => error.help(),
