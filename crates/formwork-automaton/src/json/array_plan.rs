@@ -1,9 +1,12 @@
 //! Whether an array can still be completed, and how: so many more items, each satisfying what is still owed.
 
-use rustc_hash::FxHashSet;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::JsonAutomaton;
 use super::distinct::Seen;
+use super::few::Values;
 use super::form::FormId;
 use super::liveness::{NEVER, add};
 
@@ -28,9 +31,24 @@ struct Search<'a> {
     below: u32,
     seen: Seen<'a>,
     failed: FxHashSet<(u32, u32, u32)>,
+    /// The values of forms that have few, as found so far: costs stay as they are during a search.
+    few: FxHashMap<(FormId, usize), Option<Arc<Values>>>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(known: Option<&'a dyn Fn(FormId) -> u32>, seen: Seen<'a>) -> Self {
+        let (failed, few) = (FxHashSet::default(), FxHashMap::default());
+        Self { known, steps: 0, more: false, below: NEVER, seen, failed, few }
+    }
+
+    /// Whether items of these forms, in an array of so many, can differ from each other and from those seen.
+    fn can_differ(&mut self, automaton: &JsonAutomaton, items: &[(FormId, u32)], count: u32) -> bool {
+        let (known, few) = (self.known, &mut self.few);
+        let values =
+            |form, cap| few.entry((form, cap)).or_insert_with(|| automaton.few_values(form, cap, known)).clone();
+        JsonAutomaton::differing(items, count, self.seen, values).is_some()
+    }
+
     fn cost(&self, automaton: &JsonAutomaton, form: FormId) -> u32 {
         let cost = automaton.cost_by(self.known, form);
         if cost < self.below { cost } else { NEVER }
@@ -60,18 +78,12 @@ impl JsonAutomaton {
         seen: Seen<'_>,
         known: Option<&dyn Fn(FormId) -> u32>,
     ) -> Option<ArrayPlan> {
-        self.search_array(
-            Search { known, steps: 0, more, below: NEVER, seen, failed: FxHashSet::default() },
-            atom,
-            index,
-            count,
-        )
+        self.search_array(Search { more, ..Search::new(known, seen) }, atom, index, count)
     }
 
     /// A plan for an array from its start, of items that cost less than so much.
     pub(super) fn array_plan_below(&self, atom: u32, below: u32) -> Option<ArrayPlan> {
-        let (seen, failed) = (Seen::NOTHING, FxHashSet::default());
-        self.search_array(Search { known: None, steps: 0, more: false, below, seen, failed }, atom, 0, 0)
+        self.search_array(Search { below, ..Search::new(None, Seen::NOTHING) }, atom, 0, 0)
     }
 
     fn search_array(&self, mut search: Search<'_>, atom: u32, index: u32, count: u32) -> Option<ArrayPlan> {
@@ -112,7 +124,7 @@ impl JsonAutomaton {
             if self.may_end(atom, count) && !(search.more && items.is_empty()) {
                 let differ = !this.unique
                     || (items.len() < 2 && items.first().is_none_or(|(_, times)| *times < 2) && search.seen.is_empty())
-                    || self.can_differ(items, count, search.seen, search.known);
+                    || search.can_differ(self, items, count);
                 if !differ {
                     items.truncate(start);
                 }
@@ -175,7 +187,7 @@ impl JsonAutomaton {
                 }
                 let before = items.len();
                 items.push((form, 1));
-                if this.unique && !self.can_differ(items, count.saturating_add(1), search.seen, search.known) {
+                if this.unique && !search.can_differ(self, items, count.saturating_add(1)) {
                     items.truncate(before);
                     continue;
                 }

@@ -5,6 +5,7 @@
 //! automaton of that one value tells, whatever its spelling.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
@@ -13,7 +14,7 @@ use super::JsonAutomaton;
 use super::array::{ArrayAtom, ArrayState};
 use super::array_plan::ArrayPlan;
 use super::equality::canonical;
-use super::few::{FewValue, cap_of};
+use super::few::{FewValue, Values, cap_of};
 use super::form::{Form, FormId};
 use super::keys::KeyRef;
 use super::liveness::NEVER;
@@ -107,7 +108,8 @@ impl JsonAutomaton {
             if needed == 0 || (needed == 1 && seen.is_empty()) {
                 return true;
             }
-            return self.can_differ(&self.next_items(atom, index, needed), this.min.max(count), seen, None);
+            let few = |form, cap| self.few_values(form, cap, None);
+            return Self::differing(&self.next_items(atom, index, needed), this.min.max(count), seen, few).is_some();
         }
         self.array_plan_of(atom, index, count, more, seen, None).is_some()
     }
@@ -123,32 +125,21 @@ impl JsonAutomaton {
         forms
     }
 
-    /// Whether items of these forms can differ from each other and from those seen, in an array of so many.
-    pub(super) fn can_differ(
-        &self,
+    /// A value for each item whose form has few, by the item's place among all: they differ from each other and from those seen, in
+    /// an array of so many. `few` gives the values of a form, where they are at most so many.
+    pub(super) fn differing(
         forms: &[(FormId, u32)],
         items: u32,
         seen: Seen<'_>,
-        known: Option<&dyn Fn(FormId) -> u32>,
-    ) -> bool {
-        self.differing(forms, items, seen, known).is_some()
-    }
-
-    /// A value for each item whose form has few, by the item's place among all: they differ from each other and from those seen.
-    fn differing(
-        &self,
-        forms: &[(FormId, u32)],
-        items: u32,
-        seen: Seen<'_>,
-        known: Option<&dyn Fn(FormId) -> u32>,
+        mut few: impl FnMut(FormId, usize) -> Option<Arc<Values>>,
     ) -> Option<FxHashMap<usize, Value>> {
         let cap = cap_of(items);
         let mut slots: Vec<(usize, Vec<FewValue>)> = Vec::new();
         let mut at = 0;
         for &(form, times) in forms {
             let times = times as usize;
-            if let Some(few) = self.few_values(form, cap, known) {
-                let left = few.list.iter().filter(|value| !seen.contains(&value.key));
+            if let Some(values) = few(form, cap) {
+                let left = values.list.iter().filter(|value| !seen.contains(&value.key));
                 let left: Vec<FewValue> = left.cloned().collect();
                 if left.len() < times || slots.len() > MAX_SLOTS {
                     return None;
@@ -168,7 +159,7 @@ impl JsonAutomaton {
     /// A plan whose items are values that differ from each other and from those seen.
     pub(super) fn with_distinct(&self, plan: &ArrayPlan, items: u32, seen: Seen<'_>) -> Option<ArrayPlan> {
         let total = plan.items.iter().map(|(_, times)| *times).fold(items, u32::saturating_add);
-        let chosen = self.differing(&plan.items, total, seen, None)?;
+        let chosen = Self::differing(&plan.items, total, seen, |form, cap| self.few_values(form, cap, None))?;
         let mut used: FxHashSet<String> = seen.values().iter().chain(chosen.values()).map(canonical).collect();
         let mut forms = Vec::new();
         for (form, times) in &plan.items {

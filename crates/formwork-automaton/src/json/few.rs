@@ -62,6 +62,23 @@ impl Found {
         self.list.insert(canonical(&value), value);
         (self.list.len() <= self.cap).then_some(())
     }
+
+    /// One more candidate; `None` where they are too many. Where all might have been told, `note` is called.
+    fn try_one(&mut self, note: &dyn Fn()) -> Option<()> {
+        self.tried += 1;
+        if self.tried > CANDIDATES {
+            if self.complete {
+                note();
+            }
+            return None;
+        }
+        Some(())
+    }
+
+    fn into_values(self) -> Values {
+        let list = self.list.into_iter().map(|(key, value)| FewValue { key, value }).collect();
+        Values { list, complete: self.complete }
+    }
 }
 
 /// One question, whose answer is put together from parts.
@@ -145,8 +162,7 @@ impl JsonAutomaton {
         if self.add_values(form, &Parts { depth, ..*parts }, &mut found).is_none() {
             found.complete = false;
         }
-        let list = found.list.into_iter().map(|(key, value)| FewValue { key, value }).collect();
-        let values = Arc::new(Values { list, complete: found.complete });
+        let values = Arc::new(found.into_values());
         parts.memo.borrow_mut().insert(form, Some(values.clone()));
         values
     }
@@ -172,7 +188,13 @@ impl JsonAutomaton {
             }
         }
         for atom in &typed.strings {
-            self.add_strings(self.string_atoms.get(*atom), found)?;
+            let strings = self
+                .few_strings
+                .get_or((*atom, found.cap), || Arc::new(self.find_strings(self.string_atoms.get(*atom), found.cap)));
+            strings.list.iter().try_for_each(|text| found.add(text.value.clone()))?;
+            if !strings.complete {
+                return None;
+            }
         }
         for atom in &typed.arrays {
             self.add_arrays(*atom, parts, found)?;
@@ -215,6 +237,13 @@ impl JsonAutomaton {
             }
         }
         (out.into_values().collect(), true)
+    }
+
+    /// All strings of an atom where they are at most `cap`, else some of the shortest.
+    fn find_strings(&self, atom: &StringAtom, cap: usize) -> Values {
+        let mut found = Found { cap, tried: 0, complete: true, list: BTreeMap::new() };
+        found.complete = self.add_strings(atom, &mut found).is_some();
+        found.into_values()
     }
 
     fn add_strings(&self, atom: &StringAtom, found: &mut Found) -> Option<()> {
@@ -264,37 +293,19 @@ impl JsonAutomaton {
         }
         let some = to_u32(found.cap).saturating_add(this.min);
         found.complete &= most.is_some() && lists.iter().all(|values| values.complete);
-        self.extend_array(this, atom, most.unwrap_or(some), &lists, &mut Vec::new(), found)
-    }
-
-    fn extend_array(
-        &self,
-        this: &ArrayAtom,
-        atom: u32,
-        most: u32,
-        lists: &[Arc<Values>],
-        items: &mut Vec<FewValue>,
-        found: &mut Found,
-    ) -> Option<()> {
-        self.count_try(found)?;
-        let count = to_u32(items.len());
-        let values = || items.iter().map(|item| item.value.clone()).collect::<Vec<_>>();
-        if count >= this.min && self.is_array_of(atom, &values()) {
-            found.add(Value::Array(values()))?;
+        let mut ids: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut places: Vec<Vec<Item>> = Vec::new();
+        for values in &lists {
+            let items = values.list.iter().map(|value| {
+                let next = ids.len();
+                let id = *ids.entry(&value.key).or_insert(next);
+                let counts = this.contains.iter().map(|c| self.is_value_of(c.form, &value.value)).collect();
+                Item { id, value: value.value.clone(), counts }
+            });
+            places.push(items.collect());
         }
-        if count >= most || items.len() > MOST_ITEMS {
-            return Some(());
-        }
-        let list = lists.get(items.len()).or(lists.last())?;
-        for value in &list.list {
-            if this.unique && items.iter().any(|item| item.key == value.key) {
-                continue;
-            }
-            items.push(value.clone());
-            self.extend_array(this, atom, most, lists, items, found)?;
-            items.pop();
-        }
-        Some(())
+        let mut items = Items { list: Vec::new(), used: vec![0; ids.len()] };
+        extend_array(this, most.unwrap_or(some), &places, &mut items, found, &|| self.note_undecided())
     }
 
     fn add_objects(&self, atom: u32, parts: &Parts<'_>, found: &mut Found) -> Option<()> {
@@ -320,18 +331,16 @@ impl JsonAutomaton {
             }
             // Keys without number: one value each will do.
             found.complete = false;
-            let mut names = Found { cap: found.cap, tried: 0, complete: true, list: BTreeMap::new() };
-            let _ = self.add_strings(&StringAtom::of(class.lang), &mut names);
+            let names = self.find_strings(&StringAtom::of(class.lang), found.cap);
             let list = self.values_of(*form, found.cap, parts).list.iter().take(1).cloned().collect();
             let values = Arc::new(Values { list, complete: false });
-            let names =
-                names.list.into_values().filter_map(|name| Some((name.as_str()?.to_owned(), false, values.clone())));
-            members.extend(names);
+            let names = names.list.iter().filter_map(|name| name.value.as_str());
+            members.extend(names.map(|name| (name.to_owned(), false, values.clone())));
         }
         // Single members first.
         for (key, _, values) in &members {
             for value in &values.list {
-                self.count_try(found)?;
+                found.try_one(&|| self.note_undecided())?;
                 let object = Map::from_iter([(key.clone(), value.value.clone())]);
                 if self.is_object_of(atom, &object) {
                     found.add(Value::Object(object))?;
@@ -350,7 +359,7 @@ impl JsonAutomaton {
         object: &mut Map<String, Value>,
         found: &mut Found,
     ) -> Option<()> {
-        self.count_try(found)?;
+        found.try_one(&|| self.note_undecided())?;
         let Some(((key, needed, values), rest)) = members.split_first() else {
             if self.is_object_of(atom, object) {
                 found.add(Value::Object(object.clone()))?;
@@ -368,18 +377,6 @@ impl JsonAutomaton {
             object.insert(key.clone(), value.value.clone());
             self.extend_object(atom, this, rest, object, found)?;
             object.remove(key);
-        }
-        Some(())
-    }
-
-    /// One more candidate; `None` where they are too many. Where all might have been told, that is counted.
-    fn count_try(&self, found: &mut Found) -> Option<()> {
-        found.tried += 1;
-        if found.tried > CANDIDATES {
-            if found.complete {
-                self.note_undecided();
-            }
-            return None;
         }
         Some(())
     }
@@ -411,7 +408,6 @@ impl JsonAutomaton {
             keys.sort_unstable();
             keys.windows(2).all(|pair| pair[0] != pair[1])
         };
-        let within = |min: u32, max: Option<u32>, count: u32| min <= count && max.is_none_or(|max| count <= max);
         within(this.min, this.max, count)
             && (!this.unique || distinct())
             && (!this.repeats || !distinct())
@@ -431,6 +427,63 @@ impl JsonAutomaton {
             && members.iter().all(|(key, value)| self.is_value_of(self.named_form(this, self.text(key)), value))
             && !this.not.iter().any(|not| self.is_object_of(*not, members))
     }
+}
+
+/// A value that an item may have.
+struct Item {
+    /// The same for equal values.
+    id: usize,
+    value: Value,
+    /// Which of the counted forms it satisfies.
+    counts: Box<[bool]>,
+}
+
+/// The items of an array, and how often each value is among them, by its id.
+struct Items<'a> {
+    list: Vec<&'a Item>,
+    used: Vec<u32>,
+}
+
+/// Adds the arrays of these items, and those that are longer. The values at each place satisfy the form of the item there.
+fn extend_array<'a>(
+    atom: &ArrayAtom,
+    most: u32,
+    places: &'a [Vec<Item>],
+    items: &mut Items<'a>,
+    found: &mut Found,
+    note: &dyn Fn(),
+) -> Option<()> {
+    found.try_one(note)?;
+    let count = to_u32(items.list.len());
+    let repeats = || items.used.iter().any(|times| *times > 1);
+    if count >= atom.min && counts_fit(atom, &items.list) && (!atom.repeats || repeats()) {
+        found.add(items.list.iter().map(|item| item.value.clone()).collect())?;
+    }
+    if count >= most || items.list.len() > MOST_ITEMS {
+        return Some(());
+    }
+    for item in places.get(items.list.len()).or(places.last())? {
+        if atom.unique && items.used[item.id] > 0 {
+            continue;
+        }
+        items.list.push(item);
+        items.used[item.id] += 1;
+        extend_array(atom, most, places, items, found, note)?;
+        items.list.pop();
+        items.used[item.id] -= 1;
+    }
+    Some(())
+}
+
+fn counts_fit(atom: &ArrayAtom, items: &[&Item]) -> bool {
+    atom.contains.iter().enumerate().all(|(place, counted)| {
+        let matching = items.iter().skip(counted.from as usize).filter(|item| item.counts[place]);
+        within(counted.min, counted.max, to_u32(matching.count()))
+    })
+}
+
+fn within(min: u32, max: Option<u32>, count: u32) -> bool {
+    min <= count && max.is_none_or(|max| count <= max)
 }
 
 fn number_of(number: &Decimal) -> Option<Value> {

@@ -18,6 +18,7 @@ use crate::frames::Frames;
 
 pub(super) use atom::NumberAtom;
 pub(super) use rules::Rules;
+pub(super) use spelled::SpelledNumbers;
 pub(super) use track::NumberTrack;
 
 use track::{Mantissa, Part};
@@ -36,8 +37,8 @@ impl JsonAutomaton {
     /// Whether an atom has numbers, whatever the vocabulary can spell.
     pub(super) fn has_numbers(&self, atom: u32) -> bool {
         let rules = self.number_rules(atom);
-        let start = |negative| Some(NumberTrack { atom, part: Part::Mantissa(Mantissa::start(&rules, negative)?) });
-        [false, true].into_iter().filter_map(start).any(|track| track.is_live(&rules))
+        let start = |negative| Mantissa::start(&rules, negative).map(Part::Mantissa);
+        [false, true].into_iter().filter_map(start).any(|part| part.is_live(&rules))
     }
 
     /// The track of an atom's numbers with this sign, after it.
@@ -89,7 +90,7 @@ impl JsonAutomaton {
     /// Whether a number may end.
     pub(super) fn number_accepts(&self, track: u32) -> bool {
         let track = self.number_tracks.get(track);
-        track.accepts(&self.number_rules(track.atom))
+        track.part.accepts(&self.number_rules(track.atom))
     }
 
     pub(super) fn step_track(&self, track: u32, byte: u8) -> Option<u32> {

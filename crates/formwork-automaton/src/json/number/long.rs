@@ -50,7 +50,7 @@ impl JsonAutomaton {
     pub(in crate::json) fn long_tags(&self, seq: &Frames, alts: &[(u16, u32)], state: State) -> Vec<u16> {
         seq.note_dynamic();
         let text = seq.text_from(state.c);
-        let accepts = |atom: u32| self.long_track(atom, text).is_some_and(|t| t.accepts(&self.number_rules(atom)));
+        let accepts = |atom: u32| self.long_track(atom, text).is_some_and(|t| t.part.accepts(&self.number_rules(atom)));
         alts.iter().filter(|(_, atom)| accepts(*atom)).map(|(tag, _)| *tag).collect()
     }
 

@@ -11,7 +11,7 @@ use num_bigint::BigUint;
 
 use super::multiple::{Progression, divides, integer, ten};
 use super::rules::Rules;
-use super::track::{Mantissa, NumberTrack, Part, Phase};
+use super::track::{Mantissa, Part, Phase};
 
 /// Multiples that are tried for one that is no unwanted multiple. Runs of integers in which each is divisible by one of `n` others
 /// are about `n²` long: this is enough for dozens of them.
@@ -28,28 +28,28 @@ struct Shape {
     exponent: i64,
 }
 
-impl NumberTrack {
+impl Part {
     /// Whether the number may end here.
     pub(super) fn accepts(&self, rules: &Rules) -> bool {
-        match &self.part {
-            Part::Mantissa(mantissa) => mantissa.accepts(rules),
-            Part::Exponent(exponent) => exponent.accepts(),
+        match self {
+            Self::Mantissa(mantissa) => mantissa.accepts(rules),
+            Self::Exponent(exponent) => exponent.accepts(),
         }
     }
 
     /// Whether some valid number begins so.
     pub(super) fn is_live(&self, rules: &Rules) -> bool {
-        match &self.part {
-            Part::Mantissa(mantissa) => mantissa.is_live(rules),
-            Part::Exponent(exponent) => exponent.rest().is_some(),
+        match self {
+            Self::Mantissa(mantissa) => mantissa.is_live(rules),
+            Self::Exponent(exponent) => exponent.rest().is_some(),
         }
     }
 
     /// A shortest rest; `None` where no valid number begins so.
     pub(super) fn rest(&self, rules: &Rules) -> Option<Vec<u8>> {
-        match &self.part {
-            Part::Mantissa(mantissa) => mantissa.rest(rules),
-            Part::Exponent(exponent) => exponent.rest(),
+        match self {
+            Self::Mantissa(mantissa) => mantissa.rest(rules),
+            Self::Exponent(exponent) => exponent.rest(),
         }
     }
 }

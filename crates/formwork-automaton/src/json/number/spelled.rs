@@ -1,18 +1,98 @@
-//! Numbers for vocabularies that lack some of their characters: searched byte by byte instead of solved.
+//! Numbers for vocabularies that lack some of their characters: a table of what can be spelled, instead of a solution.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::track::{NumberTrack, Part};
+use super::rules::Rules;
+use super::track::{Mantissa, NumberTrack, Part};
+use crate::interner::to_u32;
 use crate::json::JsonAutomaton;
 
 /// All that a number is written with, but for what has another spelling.
 const CHARACTERS: &str = "0123456789-.e";
 
-/// States that are looked at for a number that can be spelled. Where it is not among them, there is none: fewer remain to be looked
-/// at after each of its bytes, so that what is live once stays so.
-const LOOKED_AT: usize = 1 << 14;
+/// Parts of numbers in a table, the shorter before the longer. What lies beyond is not allowed, and counted as undecided.
+const MAX_PARTS: usize = 1 << 16;
+
+/// Parts as they are found, each with the parts and bytes that lead to it.
+#[derive(Default)]
+struct Found {
+    ids: FxHashMap<Part, u32>,
+    parts: Vec<Part>,
+    sources: Vec<Vec<(u32, u8)>>,
+    /// Some part was left out.
+    cut: bool,
+}
+
+impl Found {
+    fn add(&mut self, part: Part, source: Option<(u32, u8)>) {
+        let id = match self.ids.get(&part) {
+            Some(&id) => id,
+            None if self.parts.len() < MAX_PARTS => {
+                let id = to_u32(self.parts.len());
+                self.ids.insert(part.clone(), id);
+                self.parts.push(part);
+                self.sources.push(Vec::new());
+                id
+            }
+            None => {
+                self.cut = true;
+                return;
+            }
+        };
+        self.sources[id as usize].extend(source);
+    }
+}
+
+/// The parts of an atom's numbers that lead to an end, with the byte that leads there soonest; none where the number may end.
+#[derive(Debug)]
+pub(in crate::json) struct SpelledNumbers(FxHashMap<Part, Option<u8>>);
+
+impl SpelledNumbers {
+    /// The table of what can be spelled with these bytes, and whether something was left out.
+    fn new(rules: &Rules, bytes: &[u8]) -> (Self, bool) {
+        let mut found = Found::default();
+        for start in [false, true].into_iter().filter_map(|negative| Mantissa::start(rules, negative)) {
+            found.add(Part::Mantissa(start), None);
+        }
+        let mut at = 0;
+        while at < found.parts.len() {
+            for &byte in bytes {
+                if let Some(next) = found.parts[at].step(rules, byte) {
+                    found.add(next, Some((to_u32(at), byte)));
+                }
+            }
+            at += 1;
+        }
+        let Found { parts, sources, cut, .. } = found;
+        let mut steps: Vec<Option<Option<u8>>> = parts.iter().map(|p| p.accepts(rules).then_some(None)).collect();
+        let mut queue: VecDeque<usize> = (0..parts.len()).filter(|&id| steps[id].is_some()).collect();
+        while let Some(id) = queue.pop_front() {
+            for &(source, byte) in &sources[id] {
+                let source = source as usize;
+                if steps[source].is_none() {
+                    steps[source] = Some(Some(byte));
+                    queue.push_back(source);
+                }
+            }
+        }
+        let live = parts.into_iter().zip(steps).filter_map(|(part, step)| Some((part, step?)));
+        (Self(live.collect()), cut)
+    }
+
+    /// A shortest rest; `None` where there is none.
+    fn rest(&self, rules: &Rules, part: &Part) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        let mut part = part.clone();
+        while let Some(byte) = *self.0.get(&part)? {
+            text.push(byte);
+            part = part.step(rules, byte)?;
+        }
+        Some(text)
+    }
+}
 
 impl JsonAutomaton {
     /// Whether the vocabulary has all that numbers are written with.
@@ -22,39 +102,32 @@ impl JsonAutomaton {
 
     /// Whether some valid number that the vocabulary can spell begins so.
     pub(super) fn track_is_live(&self, track: &NumberTrack) -> bool {
-        let rules = self.number_rules(track.atom);
-        if self.spells_numbers() { track.is_live(&rules) } else { self.spelled_rest(track).is_some() }
+        if self.spells_numbers() {
+            track.part.is_live(&self.number_rules(track.atom))
+        } else {
+            self.spelled_numbers(track.atom).0.contains_key(&track.part)
+        }
     }
 
     /// A shortest rest that the vocabulary can spell.
     pub(super) fn track_rest(&self, track: &NumberTrack) -> Option<Vec<u8>> {
         let rules = self.number_rules(track.atom);
-        if self.spells_numbers() { track.rest(&rules) } else { self.spelled_rest(track) }
+        if self.spells_numbers() {
+            track.part.rest(&rules)
+        } else {
+            self.spelled_numbers(track.atom).rest(&rules, &track.part)
+        }
     }
 
-    fn spelled_rest(&self, start: &NumberTrack) -> Option<Vec<u8>> {
-        let rules = self.number_rules(start.atom);
-        let mut came: FxHashMap<Part, Option<(Part, u8)>> = FxHashMap::from_iter([(start.part.clone(), None)]);
-        let mut queue = VecDeque::from([start.part.clone()]);
-        while let Some(part) = queue.pop_front() {
-            if (NumberTrack { atom: start.atom, part: part.clone() }).accepts(&rules) {
-                let mut text = Vec::new();
-                let mut at = &part;
-                while let Some(Some((before, byte))) = came.get(at) {
-                    text.push(*byte);
-                    at = before;
-                }
-                text.reverse();
-                return Some(text);
+    fn spelled_numbers(&self, atom: u32) -> Arc<SpelledNumbers> {
+        self.spelled_numbers.get_or(atom, || {
+            let rules = self.number_rules(atom);
+            let bytes: Vec<u8> = self.alphabet.iter().collect();
+            let (table, cut) = SpelledNumbers::new(&rules, &bytes);
+            if cut {
+                self.note_undecided();
             }
-            for byte in self.alphabet.iter() {
-                let Some(next) = part.step(&rules, byte) else { continue };
-                if came.len() < LOOKED_AT && !came.contains_key(&next) {
-                    came.insert(next.clone(), Some((part.clone(), byte)));
-                    queue.push_back(next);
-                }
-            }
-        }
-        None
+            Arc::new(table)
+        })
     }
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::atom::NumberAtom;
 use super::rules::Rules;
-use super::track::{Mantissa, NumberTrack, Part};
+use super::track::{Mantissa, Part};
 use super::values::values;
 use crate::automaton::{Automaton, State};
 use crate::frames::{FrameId, Frames};
@@ -32,17 +32,16 @@ fn atom(min: Option<&str>, max: Option<&str>, integer: bool, multiple: Option<&s
 }
 
 /// What is left after a prefix; `None` where it is dead.
-fn read(rules: &Rules, text: &str) -> Option<NumberTrack> {
+fn read(rules: &Rules, text: &str) -> Option<Part> {
     let (negative, rest) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let mut track = NumberTrack { atom: 0, part: Part::Mantissa(Mantissa::start(rules, negative)?) };
+    let mut part = Part::Mantissa(Mantissa::start(rules, negative)?);
     for byte in rest.bytes() {
-        if !track.is_live(rules) {
+        if !part.is_live(rules) {
             return None;
         }
-        let part = track.part.step(rules, byte)?;
-        track = NumberTrack { atom: 0, part };
+        part = part.step(rules, byte)?;
     }
-    track.is_live(rules).then_some(track)
+    part.is_live(rules).then_some(part)
 }
 
 fn accepts(rules: &Rules, text: &str) -> bool {
