@@ -37,6 +37,7 @@ use states::{State, States};
 use store::{Atom, Store};
 use utf8::BOUNDARY;
 
+pub(crate) use byte_classes::preference;
 pub use byte_set::ByteSet;
 pub use error::LangError;
 pub use literals::Literals;

@@ -373,3 +373,21 @@ fn more_counted_forms_than_are_combined() {
         assert!(JsonAutomaton::new(checked, &options, Spelling::default()).is_err(), "{schema}");
     }
 }
+
+#[test]
+fn distinct_items_of_which_none_is_counted() {
+    let short = json!({"oneOf": [{"type": "string", "maxLength": 2}]});
+    let items = json!({"type": "string", "minLength": 2, "maxLength": 3});
+    let schema = json!({
+        "minItems": 2, "type": "array", "uniqueItems": true, "items": items, "contains": short, "minContains": 0, "maxContains": 0,
+    });
+    check(&schema, &[r#"["abc","abd"]"#], &[r#"["abc","abc"]"#, r#"["ab","abc"]"#, "[]", r#"["abc"]"#]);
+
+    // However long they are.
+    let schema =
+        json!({"minItems": 2, "type": "array", "uniqueItems": true, "items": {"type": "string", "minLength": 9_000}});
+    check(&schema, &[], &["[]"]);
+    let automaton = compile(&schema, &SchemaOptions::default());
+    let (seq, state) = read(&automaton, "[").unwrap();
+    finish(&automaton, seq, state, "[");
+}

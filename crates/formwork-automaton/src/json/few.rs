@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use formwork_grammar::Decimal;
@@ -17,6 +17,7 @@ use super::liveness::NEVER;
 use super::object::ObjectAtom;
 use super::string::StringAtom;
 use crate::interner::to_u32;
+use crate::lang::{LangState, preference};
 
 /// A value, and the text that equal ones share.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +37,9 @@ pub(super) struct Values {
 /// Containers that are looked at for those that satisfy a form.
 const CANDIDATES: usize = 1 << 12;
 /// Beginnings of strings and numbers that are looked at.
-const BEGINNINGS: usize = 1 << 13;
+const BEGINNINGS: usize = 1 << 14;
+/// And one more for each character that a string must have, up to so many.
+const LONG_STRING: u32 = 1 << 16;
 /// Items of the arrays that are looked at.
 const MOST_ITEMS: usize = 256;
 /// Rounds in which values are found that hold others of their own form.
@@ -239,7 +242,8 @@ impl JsonAutomaton {
         (out.into_values().collect(), true)
     }
 
-    /// All strings of an atom where they are at most `cap`, else some of the shortest.
+    /// All strings of an atom where they are at most `cap`, else some of the shortest: a best-first search over beginnings, one
+    /// further byte at a time.
     fn find_strings(&self, atom: &StringAtom, cap: usize) -> Values {
         let mut found = Found { cap, tried: 0, complete: true, list: BTreeMap::new() };
         found.complete = self.add_strings(atom, &mut found).is_some();
@@ -248,29 +252,38 @@ impl JsonAutomaton {
 
     fn add_strings(&self, atom: &StringAtom, found: &mut Found) -> Option<()> {
         let Some(start) = self.string_start(atom) else { return Some(()) };
-        let mut open = VecDeque::from([(start, 0_u32, Vec::new())]);
+        let bytes = readable_first();
+        let mut begun = vec![Begun { state: start, chars: 0, spelled: 0, from: 0, byte: 0 }];
+        // By the bytes of the shortest string that begins so; the longest beginning first.
+        let mut open = BinaryHeap::from([(Reverse(0_u32), 0_u32, Reverse(0_usize), 0_usize)]);
+        let most = BEGINNINGS + atom.min.min(LONG_STRING) as usize;
         let mut looked_at = 0;
-        while let Some((state, chars, text)) = open.pop_front() {
+        while let Some((least, depth, Reverse(at), next)) = open.pop() {
             looked_at += 1;
-            if looked_at > BEGINNINGS {
+            if looked_at > most {
                 return None;
             }
-            if self.langs.is_accepting(state) && chars >= atom.min {
-                found.add(Value::String(String::from_utf8(text.clone()).ok()?))?;
+            let Begun { state, chars, spelled, .. } = begun[at];
+            if next == 0 && self.langs.is_accepting(state) && chars >= atom.min {
+                found.add(Value::String(text_of(&begun, at)?))?;
             }
-            for byte in 0..=u8::MAX {
-                let Some(next) = self.langs.step(state, byte) else { continue };
+            let further = bytes.iter().enumerate().skip(next).find_map(|(place, &byte)| {
+                let state = self.langs.step(state, byte)?;
                 let chars = chars + u32::from(super::string::is_first_byte(byte));
                 let max = match atom.max {
-                    Some(max) if chars > max => continue,
-                    max => max.map(|max| max - chars),
+                    Some(max) => Some(max.checked_sub(chars)?),
+                    None => None,
                 };
-                if self.langs.can_finish(next, atom.min.saturating_sub(chars), max) {
-                    let mut text = text.clone();
-                    text.push(byte);
-                    open.push_back((next, chars, text));
-                }
-            }
+                let missing = atom.min.saturating_sub(chars);
+                let spelled = spelled.saturating_add(spelled_length(byte));
+                let rest = self.langs.shortest(state).max(missing);
+                let live = self.langs.can_finish(state, missing, max);
+                live.then_some((place, rest, Begun { state, chars, spelled, from: at, byte }))
+            });
+            let Some((place, rest, longer)) = further else { continue };
+            open.push((least, depth, Reverse(at), place + 1));
+            open.push((Reverse(longer.spelled.saturating_add(rest)), depth + 1, Reverse(begun.len()), 0));
+            begun.push(longer);
         }
         Some(())
     }
@@ -442,6 +455,43 @@ struct Item {
 struct Items<'a> {
     list: Vec<&'a Item>,
     used: Vec<u32>,
+}
+
+/// The beginning of a string: another one, and a byte.
+#[derive(Clone, Copy)]
+struct Begun {
+    state: LangState,
+    chars: u32,
+    /// Bytes of its text in JSON.
+    spelled: u32,
+    from: usize,
+    byte: u8,
+}
+
+fn text_of(begun: &[Begun], mut at: usize) -> Option<String> {
+    let mut text = Vec::new();
+    while at > 0 {
+        text.push(begun[at].byte);
+        at = begun[at].from;
+    }
+    text.reverse();
+    String::from_utf8(text).ok()
+}
+
+/// All bytes, in the order of [`preference`].
+fn readable_first() -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..=u8::MAX).collect();
+    bytes.sort_by_key(|byte| preference(*byte));
+    bytes
+}
+
+/// Bytes that stand for a byte of a string in JSON.
+fn spelled_length(byte: u8) -> u32 {
+    match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0C => 2,
+        0..0x20 => 6,
+        _ => 1,
+    }
 }
 
 /// Adds the arrays of these items, and those that are longer. The values at each place satisfy the form of the item there.

@@ -161,7 +161,7 @@ impl ByteClasses {
 }
 
 /// Which bytes a witness is spelled with, rather: lower is better.
-pub(super) fn preference(byte: u8) -> u16 {
+pub(crate) fn preference(byte: u8) -> u16 {
     PREFERENCE[usize::from(byte)]
 }
 
