@@ -391,3 +391,23 @@ fn distinct_items_of_which_none_is_counted() {
     let (seq, state) = read(&automaton, "[").unwrap();
     finish(&automaton, seq, state, "[");
 }
+
+#[test]
+fn items_that_differ_from_many_near_ones() {
+    let item = json!({"type": "array", "minItems": 1, "prefixItems": [{"type": "string", "maxLength": 1}]});
+    let schema = json!({"type": "array", "uniqueItems": true, "contains": item, "minContains": 2});
+    let options = SchemaOptions::default().whitespace(Whitespace::Flexible(2));
+    check_with(&schema, &options, &[r#"[[""],[ "a"]]"#], &[r#"[[""],[""]]"#]);
+    // More than are tried one after another.
+    let mut texts: Vec<String> = (b'!'..=b'~').map(|c| json!([char::from(c).to_string()]).to_string()).collect();
+    texts.extend((0..300_u32).filter_map(|n| char::from_u32(0x100 + n)).map(|c| json!([c.to_string()]).to_string()));
+    let closed =
+        json!({"type": "array", "minItems": 1, "maxItems": 1, "prefixItems": [{"type": "string", "maxLength": 1}]});
+    for item in [&item, &closed] {
+        let schema = json!({"type": "array", "uniqueItems": true, "items": item, "minItems": texts.len() + 2});
+        let automaton = compile(&schema, &options);
+        let text = format!("[{},[", texts.join(","));
+        let (seq, state) = read(&automaton, &text).unwrap();
+        finish(&automaton, seq, state, &text);
+    }
+}

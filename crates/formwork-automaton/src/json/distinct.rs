@@ -4,7 +4,6 @@
 //! matter, every byte of an item is held against them: an item stays alive while some value that is left begins so, which the
 //! automaton of that one value tells, whatever its spelling.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,6 +20,7 @@ use super::liveness::NEVER;
 use super::object::{Member, OFF};
 use super::situation::{ArrayAlt, Await, Goal, Situation};
 use super::step::{enclosing, frame_on};
+use super::witness::nearest;
 use crate::automaton::{State, Step};
 use crate::frames::{Frame, FrameId, Frames, KeySet, Watch};
 use crate::interner::to_u32;
@@ -329,28 +329,43 @@ impl JsonAutomaton {
         {
             return live;
         }
-        let mut open = VecDeque::from([(seq.clone(), state)]);
-        let mut looked_at = 0;
-        while let Some((seq, state)) = open.pop_front() {
-            if self.closes(seq.clone(), state, &frame) {
-                return true;
+        if self.closes(seq.clone(), state, &frame) {
+            return true;
+        }
+        let read = |seq: &mut Frames, state: State, byte: u8| {
+            let Step::To(next) = self.step_byte(seq, state, byte) else { return None };
+            if enclosing(seq, next.frame) <= frame.depth {
+                return None;
             }
-            for byte in 0..=u8::MAX {
-                let mut seq = seq.clone();
-                let Step::To(next) = self.step_byte(&mut seq, state, byte) else { continue };
-                if enclosing(&seq, next.frame) <= frame.depth {
-                    continue;
-                }
-                looked_at += 1;
-                if looked_at > MAX_TRIED {
-                    self.note_undecided();
-                    return false;
-                }
-                seq.keep(byte);
-                open.push_back((seq, next));
+            seq.keep(byte);
+            Some(next)
+        };
+        let end = |seq: &Frames, state: State, _: &[u8]| self.closes(seq.clone(), state, &frame).then_some(());
+        if let Ok(found) = nearest(seq, state, MAX_TRIED, read, end) {
+            return found.is_some();
+        }
+        let live = self.fresh_items(seq, &frame).next().is_some();
+        if !live {
+            self.note_undecided();
+        }
+        live
+    }
+
+    /// The values that are found for an item where it must be a new one, of those that its text begins: each read so far as the text
+    /// goes.
+    fn fresh_items(&self, seq: &Frames, frame: &Frame) -> impl Iterator<Item = (Frames, State)> {
+        let seen = Seen::new(seq, frame.keys);
+        let mut values = Vec::new();
+        if let Await::Array { alts, goal, active, .. } = self.awaits.get(frame.state) {
+            let goal = self.goal(*goal);
+            let ways = alts.iter().filter(|alt| alt.tag < *active).flat_map(|alt| &alt.ways);
+            let forms = ways.filter_map(|(tag, _)| goal.forms.get(usize::from(*tag)));
+            for form in forms {
+                let some = self.some_values(*form, cap_of(frame.count));
+                values.extend(some.list.iter().filter(|value| !seen.contains(&value.key)).map(|v| v.value.clone()));
             }
         }
-        false
+        values.into_iter().filter_map(|value| self.item_with(seq, frame, self.value_form(&value)))
     }
 
     /// Whether an item that is a string can become one that was not seen; `None` where that is not told by counting.
@@ -545,7 +560,9 @@ impl JsonAutomaton {
     /// Texts that complete the item that is being read with one of the values that are left for it.
     pub(super) fn rests_of_left(&self, seq: &Frames, id: FrameId) -> Vec<Vec<u8>> {
         let frame = seq.peek(id);
-        let asked = self.asked_of_item(seq, &frame).unwrap_or_default();
+        let Some(asked) = self.asked_of_item(seq, &frame) else {
+            return self.fresh_items(seq, &frame).map(|(own, state)| self.rest_of_item(&own, state)).collect();
+        };
         let read =
             asked.iter().flat_map(|asked| asked.forms(self)).filter_map(|form| self.item_with(seq, &frame, form));
         read.map(|(own, state)| self.rest_of_item(&own, state)).collect()

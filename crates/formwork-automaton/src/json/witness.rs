@@ -32,6 +32,38 @@ const TEXTS_LOOKED_AT: usize = 1 << 9;
 /// How many beginnings of keys are looked at for one that is new.
 const KEYS_LOOKED_AT: usize = 10_000;
 
+/// More texts than were looked at.
+pub(super) struct Cut;
+
+/// The first answer of `end`, asked after every text that `read` reads from here on, the shortest texts first.
+pub(super) fn nearest<T>(
+    seq: &Frames,
+    state: State,
+    most: usize,
+    read: impl Fn(&mut Frames, State, u8) -> Option<State>,
+    end: impl Fn(&Frames, State, &[u8]) -> Option<T>,
+) -> Result<Option<T>, Cut> {
+    let mut open = VecDeque::from([(seq.clone(), state, Vec::new())]);
+    let mut looked_at = 0;
+    while let Some((seq, state, begun)) = open.pop_front() {
+        for byte in 0..=u8::MAX {
+            let mut seq = seq.clone();
+            let Some(next) = read(&mut seq, state, byte) else { continue };
+            looked_at += 1;
+            if looked_at > most {
+                return Err(Cut);
+            }
+            let text = [&begun[..], &[byte]].concat();
+            let found = end(&seq, next, &text);
+            if found.is_some() {
+                return Ok(found);
+            }
+            open.push_back((seq, next, text));
+        }
+    }
+    Ok(None)
+}
+
 impl JsonAutomaton {
     /// A shortest text that satisfies a form.
     pub(super) fn spell_form(&self, form: FormId) -> String {
@@ -95,32 +127,19 @@ impl JsonAutomaton {
             }
             at = frame.parent;
         }
-        let mut open = VecDeque::from([(seq.clone(), state, Vec::new())]);
-        let mut looked_at = 0;
-        while let Some((seq, state, begun)) = open.pop_front() {
-            for byte in 0..=u8::MAX {
-                let mut seq = seq.clone();
-                let step = self.step_byte(&mut seq, state, byte);
-                let Step::To(next) = self.watched(&mut seq, step, byte) else { continue };
-                // Only what stands inside the item.
-                if next.frame.is_none() || enclosing(&seq, next.frame) < enclosing(&seq, at) {
-                    continue;
-                }
-                looked_at += 1;
-                if looked_at > TEXTS_LOOKED_AT {
-                    return None;
-                }
-                let mut text = begun.clone();
-                text.push(byte);
-                let rest = self.rest_of_item(&seq, next);
-                if let Some((seq, state)) = self.after_rest(&seq, next, &rest) {
-                    text.extend(rest);
-                    return Some((text, seq, state));
-                }
-                open.push_back((seq, next, text));
-            }
-        }
-        None
+        let read = |seq: &mut Frames, state: State, byte: u8| {
+            let step = self.step_byte(seq, state, byte);
+            let Step::To(next) = self.watched(seq, step, byte) else { return None };
+            // Only what stands inside the item.
+            let inside = !next.frame.is_none() && enclosing(seq, next.frame) >= enclosing(seq, at);
+            inside.then_some(next)
+        };
+        let end = |seq: &Frames, state: State, begun: &[u8]| {
+            let rest = self.rest_of_item(seq, state);
+            let (seq, state) = self.after_rest(seq, state, &rest)?;
+            Some(([begun, &rest].concat(), seq, state))
+        };
+        nearest(seq, state, TEXTS_LOOKED_AT, read, end).ok()?
     }
 
     /// The configuration after a text that completes an item.
