@@ -5,7 +5,7 @@
 use formwork_automaton::{
     Automaton, ByteSet, CompileError, Frames, JsonAutomaton, RegexAutomaton, Spelling, State, Step, Symbol,
 };
-use formwork_grammar::{Escapes, PropertyOrder, Regex, SchemaOptions, Whitespace, schema_from_value};
+use formwork_grammar::{Escapes, Limits, Numbers, PropertyOrder, Regex, SchemaOptions, Whitespace, schema_from_value};
 use serde_json::{Value, json};
 
 fn compact() -> SchemaOptions {
@@ -250,4 +250,18 @@ fn regular_expressions() {
     assert_eq!(error.code(), "unspellable");
     assert_eq!(error.to_string(), "the vocabulary can't spell 'x' (U+0078), which every text of the constraint needs");
     assert_eq!(compile("[a&&b]", "a").unwrap_err().code(), "empty_regex");
+}
+
+#[test]
+fn distinct_numbers_without_a_digit() {
+    let items = json!({"type": "number", "minimum": -3.5, "maximum": -2.25});
+    let schema = json!({"type": "array", "minItems": 1, "uniqueItems": true, "items": items});
+    let mut limits = Limits::default();
+    limits.digits = 6;
+    let options = compact().numbers(Numbers::Any).limits(limits);
+    let automaton = compile(&schema, &options, without("1")).unwrap();
+    let text = "[-3E0,-0.0030";
+    for at in 0..=text.len() {
+        next(&automaton, &text[..at]);
+    }
 }

@@ -383,6 +383,9 @@ fn distinct_items_of_which_none_is_counted() {
     });
     check(&schema, &[r#"["abc","abd"]"#], &[r#"["abc","abc"]"#, r#"["ab","abc"]"#, "[]", r#"["abc"]"#]);
 
+    let schema =
+        json!({"minItems": 2, "type": "array", "uniqueItems": true, "items": {"type": "string", "pattern": "\\n"}});
+    check(&schema, &[r#"["\n","a\n"]"#], &[r#"["\n","\n"]"#, r#"["\n"]"#, "[]"]);
     // However long they are.
     let schema =
         json!({"minItems": 2, "type": "array", "uniqueItems": true, "items": {"type": "string", "minLength": 9_000}});

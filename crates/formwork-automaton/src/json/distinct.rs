@@ -20,7 +20,6 @@ use super::liveness::NEVER;
 use super::object::{Member, OFF};
 use super::situation::{ArrayAlt, Await, Goal, Situation};
 use super::step::{enclosing, frame_on};
-use super::witness::nearest;
 use crate::automaton::{State, Step};
 use crate::frames::{Frame, FrameId, Frames, KeySet, Watch};
 use crate::interner::to_u32;
@@ -341,7 +340,7 @@ impl JsonAutomaton {
             Some(next)
         };
         let end = |seq: &Frames, state: State, _: &[u8]| self.closes(seq.clone(), state, &frame).then_some(());
-        if let Ok(found) = nearest(seq, state, MAX_TRIED, read, end) {
+        if let Ok(found) = self.nearest(seq, state, MAX_TRIED, read, end) {
             return found.is_some();
         }
         let live = self.fresh_items(seq, &frame).next().is_some();

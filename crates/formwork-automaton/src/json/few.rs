@@ -253,37 +253,51 @@ impl JsonAutomaton {
     fn add_strings(&self, atom: &StringAtom, found: &mut Found) -> Option<()> {
         let Some(start) = self.string_start(atom) else { return Some(()) };
         let bytes = readable_first();
-        let mut begun = vec![Begun { state: start, chars: 0, spelled: 0, from: 0, byte: 0 }];
-        // By the bytes of the shortest string that begins so; the longest beginning first.
-        let mut open = BinaryHeap::from([(Reverse(0_u32), 0_u32, Reverse(0_usize), 0_usize)]);
+        let mut begun = vec![Begun { state: start, chars: 0, length: 0, from: 0, byte: 0 }];
+        // By the length of the shortest string that begins so; the longest beginning first.
+        let rest = self.langs.shortest(start).max(atom.min);
+        let mut open =
+            BinaryHeap::from([Open { whole: Reverse(rest), length: 0, at: Reverse(0), next: 0, more: u32::MAX }]);
         let most = BEGINNINGS + atom.min.min(LONG_STRING) as usize;
         let mut looked_at = 0;
-        while let Some((least, depth, Reverse(at), next)) = open.pop() {
+        while let Some(mut this) = open.pop() {
             looked_at += 1;
             if looked_at > most {
                 return None;
             }
-            let Begun { state, chars, spelled, .. } = begun[at];
-            if next == 0 && self.langs.is_accepting(state) && chars >= atom.min {
-                found.add(Value::String(text_of(&begun, at)?))?;
+            let Begun { state, chars, length, .. } = begun[this.at.0];
+            let is_whole = self.langs.is_accepting(state) && chars >= atom.min;
+            if is_whole && this.next == 0 && this.whole.0 == length {
+                found.add(Value::String(text_of(&begun, this.at.0)?))?;
             }
-            let further = bytes.iter().enumerate().skip(next).find_map(|(place, &byte)| {
-                let state = self.langs.step(state, byte)?;
+            // The next byte that makes no longer string than this; what longer ones there are comes later.
+            let mut further = None;
+            for (place, &byte) in bytes.iter().enumerate().skip(this.next) {
+                let Some(state) = self.langs.step(state, byte) else { continue };
                 let chars = chars + u32::from(super::string::is_first_byte(byte));
-                let max = match atom.max {
-                    Some(max) => Some(max.checked_sub(chars)?),
-                    None => None,
-                };
                 let missing = atom.min.saturating_sub(chars);
-                let spelled = spelled.saturating_add(spelled_length(byte));
+                let max = atom.max.map(|max| max.checked_sub(chars));
+                if max == Some(None) || !self.langs.can_finish(state, missing, max.flatten()) {
+                    continue;
+                }
                 let rest = self.langs.shortest(state).max(missing);
-                let live = self.langs.can_finish(state, missing, max);
-                live.then_some((place, rest, Begun { state, chars, spelled, from: at, byte }))
-            });
-            let Some((place, rest, longer)) = further else { continue };
-            open.push((least, depth, Reverse(at), place + 1));
-            open.push((Reverse(longer.spelled.saturating_add(rest)), depth + 1, Reverse(begun.len()), 0));
-            begun.push(longer);
+                let whole = length.saturating_add(1).saturating_add(rest);
+                if whole == this.whole.0 {
+                    further = Some((place, Begun { state, chars, length: length + 1, from: this.at.0, byte }));
+                    break;
+                }
+                if whole > this.whole.0 {
+                    this.more = this.more.min(whole);
+                }
+            }
+            if let Some((place, longer)) = further {
+                open.push(Open { next: place + 1, ..this });
+                let at = Reverse(begun.len());
+                open.push(Open { whole: this.whole, length: longer.length, at, next: 0, more: u32::MAX });
+                begun.push(longer);
+            } else if this.more < u32::MAX {
+                open.push(Open { whole: Reverse(this.more), next: 0, more: u32::MAX, ..this });
+            }
         }
         Some(())
     }
@@ -462,8 +476,7 @@ struct Items<'a> {
 struct Begun {
     state: LangState,
     chars: u32,
-    /// Bytes of its text in JSON.
-    spelled: u32,
+    length: u32,
     from: usize,
     byte: u8,
 }
@@ -485,13 +498,17 @@ fn readable_first() -> Vec<u8> {
     bytes
 }
 
-/// Bytes that stand for a byte of a string in JSON.
-fn spelled_length(byte: u8) -> u32 {
-    match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0C => 2,
-        0..0x20 => 6,
-        _ => 1,
-    }
+/// A beginning that may be longer, ordered by what is looked at first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Open {
+    /// Bytes of the strings that are looked at now.
+    whole: Reverse<u32>,
+    length: u32,
+    at: Reverse<usize>,
+    /// The place of the next byte that is tried.
+    next: usize,
+    /// Bytes of the next longer strings.
+    more: u32,
 }
 
 /// Adds the arrays of these items, and those that are longer. The values at each place satisfy the form of the item there.

@@ -132,6 +132,10 @@ impl JsonAutomaton {
 
     fn sketch_within(&self, form: FormId, depth: u32) -> Sketch {
         let Some(depth) = depth.checked_sub(1) else { return Sketch::all() };
+        self.sketches.get_or((form, depth), || self.find_sketch(form, depth))
+    }
+
+    fn find_sketch(&self, form: FormId, depth: u32) -> Sketch {
         match self.forms.get(form.0) {
             Form::False => Sketch::none(),
             Form::True => Sketch::all(),

@@ -35,36 +35,37 @@ const KEYS_LOOKED_AT: usize = 10_000;
 /// More texts than were looked at.
 pub(super) struct Cut;
 
-/// The first answer of `end`, asked after every text that `read` reads from here on, the shortest texts first.
-pub(super) fn nearest<T>(
-    seq: &Frames,
-    state: State,
-    most: usize,
-    read: impl Fn(&mut Frames, State, u8) -> Option<State>,
-    end: impl Fn(&Frames, State, &[u8]) -> Option<T>,
-) -> Result<Option<T>, Cut> {
-    let mut open = VecDeque::from([(seq.clone(), state, Vec::new())]);
-    let mut looked_at = 0;
-    while let Some((seq, state, begun)) = open.pop_front() {
-        for byte in 0..=u8::MAX {
-            let mut seq = seq.clone();
-            let Some(next) = read(&mut seq, state, byte) else { continue };
-            looked_at += 1;
-            if looked_at > most {
-                return Err(Cut);
-            }
-            let text = [&begun[..], &[byte]].concat();
-            let found = end(&seq, next, &text);
-            if found.is_some() {
-                return Ok(found);
-            }
-            open.push_back((seq, next, text));
-        }
-    }
-    Ok(None)
-}
-
 impl JsonAutomaton {
+    /// The first answer of `end`, asked after every text that `read` reads from here on, the shortest texts first.
+    pub(super) fn nearest<T>(
+        &self,
+        seq: &Frames,
+        state: State,
+        most: usize,
+        read: impl Fn(&mut Frames, State, u8) -> Option<State>,
+        end: impl Fn(&Frames, State, &[u8]) -> Option<T>,
+    ) -> Result<Option<T>, Cut> {
+        let mut open = VecDeque::from([(seq.clone(), state, Vec::new())]);
+        let mut looked_at = 0;
+        while let Some((seq, state, begun)) = open.pop_front() {
+            for byte in self.alphabet.iter() {
+                let mut seq = seq.clone();
+                let Some(next) = read(&mut seq, state, byte) else { continue };
+                looked_at += 1;
+                if looked_at > most {
+                    return Err(Cut);
+                }
+                let text = [&begun[..], &[byte]].concat();
+                let found = end(&seq, next, &text);
+                if found.is_some() {
+                    return Ok(found);
+                }
+                open.push_back((seq, next, text));
+            }
+        }
+        Ok(None)
+    }
+
     /// A shortest text that satisfies a form.
     pub(super) fn spell_form(&self, form: FormId) -> String {
         let mut out = Vec::new();
@@ -139,7 +140,7 @@ impl JsonAutomaton {
             let (seq, state) = self.after_rest(seq, state, &rest)?;
             Some(([begun, &rest].concat(), seq, state))
         };
-        nearest(seq, state, TEXTS_LOOKED_AT, read, end).ok()?
+        self.nearest(seq, state, TEXTS_LOOKED_AT, read, end).ok()?
     }
 
     /// The configuration after a text that completes an item.
