@@ -414,3 +414,13 @@ fn items_that_differ_from_many_near_ones() {
         finish(&automaton, seq, state, &text);
     }
 }
+
+#[test]
+fn distinct_items_that_hold_each_other() {
+    // Two different values are needed for a second one.
+    let array = json!({"type": "array", "uniqueItems": true, "contains": {"$ref": "#"}, "minContains": 2});
+    let schema = json!({"anyOf": [array, {"type": "null"}]});
+    check(&schema, &["null"], &["[", "[null,[null]]"]);
+    let schema = json!({"anyOf": [array, {"type": "boolean"}]});
+    check(&schema, &["true", "[true,0,false]", "[[true,false],true]"], &["[true,0]", "[[true],true]"]);
+}

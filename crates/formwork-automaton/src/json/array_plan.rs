@@ -31,8 +31,8 @@ struct Search<'a> {
     below: u32,
     seen: Seen<'a>,
     failed: FxHashSet<(u32, u32, u32)>,
-    /// The values of forms that have few, as found so far: costs stay as they are during a search.
-    few: FxHashMap<(FormId, usize), Option<Arc<Values>>>,
+    /// The values of forms, as found so far: costs stay as they are during a search.
+    few: FxHashMap<(FormId, usize), Arc<Values>>,
 }
 
 impl<'a> Search<'a> {
@@ -45,7 +45,7 @@ impl<'a> Search<'a> {
     fn can_differ(&mut self, automaton: &JsonAutomaton, items: &[(FormId, u32)], count: u32) -> bool {
         let (known, few) = (self.known, &mut self.few);
         let values =
-            |form, cap| few.entry((form, cap)).or_insert_with(|| automaton.few_values(form, cap, known)).clone();
+            |form, cap| few.entry((form, cap)).or_insert_with(|| automaton.values_by(form, cap, known)).clone();
         JsonAutomaton::differing(items, count, self.seen, values).is_some()
     }
 

@@ -107,8 +107,8 @@ impl JsonAutomaton {
             if needed == 0 || (needed == 1 && seen.is_empty()) {
                 return true;
             }
-            let few = |form, cap| self.few_values(form, cap, None);
-            return Self::differing(&self.next_items(atom, index, needed), this.min.max(count), seen, few).is_some();
+            let values = |form, cap| self.some_values(form, cap);
+            return Self::differing(&self.next_items(atom, index, needed), this.min.max(count), seen, values).is_some();
         }
         self.array_plan_of(atom, index, count, more, seen, None).is_some()
     }
@@ -125,21 +125,24 @@ impl JsonAutomaton {
     }
 
     /// A value for each item whose form has few, by the item's place among all: they differ from each other and from those seen, in
-    /// an array of so many. `few` gives the values of a form, where they are at most so many.
+    /// an array of so many. `values_of` gives all values of a form, or more than so many.
     pub(super) fn differing(
         forms: &[(FormId, u32)],
         items: u32,
         seen: Seen<'_>,
-        mut few: impl FnMut(FormId, usize) -> Option<Arc<Values>>,
+        mut values_of: impl FnMut(FormId, usize) -> Arc<Values>,
     ) -> Option<FxHashMap<usize, Value>> {
         let cap = cap_of(items);
+        let total = forms.iter().map(|(_, times)| *times as usize).sum::<usize>();
         let mut slots: Vec<(usize, Vec<FewValue>)> = Vec::new();
         let mut at = 0;
         for &(form, times) in forms {
             let times = times as usize;
-            if let Some(values) = few(form, cap) {
-                let left = values.list.iter().filter(|value| !seen.contains(&value.key));
-                let left: Vec<FewValue> = left.cloned().collect();
+            let values = values_of(form, cap);
+            let left = || values.list.iter().filter(|value| !seen.contains(&value.key));
+            // Others than those found are not relied on where there may be none.
+            if values.complete || values.unsure && left().count() < total {
+                let left: Vec<FewValue> = left().cloned().collect();
                 if left.len() < times || slots.len() > MAX_SLOTS {
                     return None;
                 }
@@ -158,7 +161,7 @@ impl JsonAutomaton {
     /// A plan whose items are values that differ from each other and from those seen.
     pub(super) fn with_distinct(&self, plan: &ArrayPlan, items: u32, seen: Seen<'_>) -> Option<ArrayPlan> {
         let total = plan.items.iter().map(|(_, times)| *times).fold(items, u32::saturating_add);
-        let chosen = Self::differing(&plan.items, total, seen, |form, cap| self.few_values(form, cap, None))?;
+        let chosen = Self::differing(&plan.items, total, seen, |form, cap| self.some_values(form, cap))?;
         let mut used: FxHashSet<String> = seen.values().iter().chain(chosen.values()).map(canonical).collect();
         let mut forms = Vec::new();
         for (form, times) in &plan.items {

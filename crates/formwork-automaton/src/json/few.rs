@@ -32,6 +32,8 @@ pub(super) struct Values {
     pub(super) list: Vec<FewValue>,
     /// There are no others.
     pub(super) complete: bool,
+    /// There may be no others: those that hold values of their own form were sought among too many.
+    pub(super) unsure: bool,
 }
 
 /// Containers that are looked at for those that satisfy a form.
@@ -80,7 +82,7 @@ impl Found {
 
     fn into_values(self) -> Values {
         let list = self.list.into_iter().map(|(key, value)| FewValue { key, value }).collect();
-        Values { list, complete: self.complete }
+        Values { list, complete: self.complete, unsure: false }
     }
 }
 
@@ -116,11 +118,15 @@ impl JsonAutomaton {
         cap: usize,
         known: Option<&dyn Fn(FormId) -> u32>,
     ) -> Option<Arc<Values>> {
-        let values = match known {
+        Some(self.values_by(form, cap, known)).filter(|values| values.complete)
+    }
+
+    /// As [`some_values`](Self::some_values), by the costs that are known.
+    pub(super) fn values_by(&self, form: FormId, cap: usize, known: Option<&dyn Fn(FormId) -> u32>) -> Arc<Values> {
+        match known {
             None => self.some_values(form, cap),
             Some(known) => self.find_values(form, cap, known),
-        };
-        Some(values).filter(|values| values.complete)
+        }
     }
 
     fn find_values(&self, form: FormId, cap: usize, known: &dyn Fn(FormId) -> u32) -> Arc<Values> {
@@ -133,18 +139,21 @@ impl JsonAutomaton {
             if !parts.asked.get() || values.list.len() > cap {
                 return values;
             }
+            let unsure = |values: Arc<Values>| {
+                if values.complete { values } else { Arc::new(Values { unsure: true, ..Values::clone(&values) }) }
+            };
             let found: FxHashMap<FormId, Arc<Values>> =
                 parts.memo.take().into_iter().filter_map(|(form, values)| Some((form, values?))).collect();
             let grown = |(form, values): (&FormId, &Arc<Values>)| {
                 before.get(form).is_none_or(|before: &Arc<Values>| before.list.len() < values.list.len())
             };
             if !found.iter().any(grown) {
-                return values;
+                return unsure(values);
             }
             before = found;
         }
         let list = before.remove(&form).map_or_else(Vec::new, |values| values.list.clone());
-        Arc::new(Values { list, complete: false })
+        Arc::new(Values { list, complete: false, unsure: true })
     }
 
     fn values_of(&self, form: FormId, cap: usize, parts: &Parts<'_>) -> Arc<Values> {
@@ -152,7 +161,7 @@ impl JsonAutomaton {
             let Some(values) = values else {
                 parts.asked.set(true);
                 let list = parts.before.get(&form).map_or_else(Vec::new, |values| values.list.clone());
-                return Arc::new(Values { list, complete: true });
+                return Arc::new(Values { list, complete: true, unsure: false });
             };
             return values.clone();
         }
@@ -360,7 +369,7 @@ impl JsonAutomaton {
             found.complete = false;
             let names = self.find_strings(&StringAtom::of(class.lang), found.cap);
             let list = self.values_of(*form, found.cap, parts).list.iter().take(1).cloned().collect();
-            let values = Arc::new(Values { list, complete: false });
+            let values = Arc::new(Values { list, complete: false, unsure: false });
             let names = names.list.iter().filter_map(|name| name.value.as_str());
             members.extend(names.map(|name| (name.to_owned(), false, values.clone())));
         }
