@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use crate::char_class::CharClass;
 use crate::frames::{FrameId, Frames};
+use crate::lang::ByteSet;
 use crate::symbol::Symbol;
 
 /// A configuration's top: a shared state with its counters, and the frame it stands on.
@@ -106,6 +107,35 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
     fn safe_chars(&self, seq: &Frames, state: State, class: CharClass) -> u32 {
         let _ = (seq, state, class);
         0
+    }
+
+    /// Bytes among which are all that can be read here; the others need not be tried.
+    fn readable(&self, seq: &Frames, state: State) -> ByteSet {
+        let _ = (seq, state);
+        ByteSet::all()
+    }
+
+    /// A state that stands for those after any one or more characters of the class, as far as tokens of at most `bytes` bytes can tell
+    /// them apart by what follows the last of these characters, but for the [`exceptions`](Automaton::exceptions). Asked only where
+    /// [`safe_chars`](Automaton::safe_chars) is so large. What it appends to the sequence is the caller's to truncate. `None` is always
+    /// right.
+    fn stand_in(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<State> {
+        let _ = (seq, state, class, bytes);
+        None
+    }
+
+    /// Bytes among which are all those that can be read, other than as part of a character of the class, after at most `chars` characters
+    /// of the class (also none).
+    fn readable_after(&self, seq: &Frames, state: State, class: CharClass, chars: u32) -> ByteSet {
+        let _ = (seq, state, class, chars);
+        ByteSet::all()
+    }
+
+    /// Bytes among which are all those at which a [`stand-in`](Automaton::stand_in) is no good guide, in a state that it was made for or
+    /// one that characters of the class lead to from there.
+    fn exceptions(&self, seq: &Frames, state: State) -> ByteSet {
+        let _ = (seq, state);
+        ByteSet::empty()
     }
 
     /// The longest run of bytes that a caller reads before it asks for a new mask (the longest token): counters in signatures

@@ -20,6 +20,7 @@ mod signature;
 mod situation;
 mod sketch;
 mod space;
+mod stand_in;
 mod step;
 mod string;
 mod structure;
@@ -124,6 +125,7 @@ pub struct JsonAutomaton {
     string_starts: Memo<u32, std::sync::Arc<[StringAlt]>>,
     array_openings: Memo<u32, Option<u32>>,
     object_openings: Memo<u32, Option<u32>>,
+    runs: Memo<(u32, CharClass, u32), Option<(ByteSet, bool)>>,
     machines: Interner<KeyMachine>,
     positions: Positions,
     goals: Interner<Goal>,
@@ -186,6 +188,7 @@ impl JsonAutomaton {
             string_starts: Memo::new(),
             array_openings: Memo::new(),
             object_openings: Memo::new(),
+            runs: Memo::new(),
             machines: Interner::new(),
             positions: Positions::new(options.property_order == PropertyOrder::Schema),
             goals: Interner::new(),
@@ -303,6 +306,22 @@ impl Automaton for JsonAutomaton {
 
     fn safe_chars(&self, _seq: &Frames, state: State, class: CharClass) -> u32 {
         self.safe_chars_of(state, class)
+    }
+
+    fn readable(&self, _seq: &Frames, state: State) -> ByteSet {
+        self.readable_at(state)
+    }
+
+    fn stand_in(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<State> {
+        self.stand_in_for(seq, state, class, bytes)
+    }
+
+    fn readable_after(&self, _seq: &Frames, state: State, class: CharClass, chars: u32) -> ByteSet {
+        self.readable_after_run(state, class, chars)
+    }
+
+    fn exceptions(&self, seq: &Frames, state: State) -> ByteSet {
+        self.exceptions_at(seq, state)
     }
 
     fn horizon(&self) -> u32 {

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use formwork_automaton::CharClass;
+use formwork_automaton::{ByteSet, CharClass, TokenId};
 
 use crate::mask::Mask;
 use crate::trie::Trie;
@@ -34,8 +34,7 @@ impl Profile {
             chars: vec![0; vocabulary.len()],
             cover: vec![[0; 256]; CharClass::ALL.len()],
         };
-        let singles = vocabulary.single_bytes();
-        let is_single = |byte: u8| singles[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1;
+        let is_single = |byte: u8| vocabulary.is_single(byte);
         for id in vocabulary.ids() {
             let Some(bytes) = vocabulary.bytes(id) else { continue };
             let Some((text, cut)) = characters(bytes) else { continue };
@@ -109,7 +108,45 @@ pub(crate) struct Base {
     rows: Vec<Row>,
     rest: Trie,
     inside: OnceLock<Trie>,
+    split: OnceLock<Split>,
+    ends: OnceLock<Ends>,
 }
+
+/// The tokens that are not wholly of a class, by the byte after their first characters of it.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    tries: Vec<Trie>,
+    /// The most characters of the class that one of them begins with.
+    pub(crate) longest_run: u32,
+}
+
+impl Ends {
+    /// The tokens with this byte.
+    pub(crate) fn with(&self, byte: u8) -> &Trie {
+        &self.tries[usize::from(byte)]
+    }
+}
+
+/// The tokens that are not wholly of a class.
+#[derive(Debug)]
+pub(crate) struct Split {
+    /// Those that begin with something else, whole.
+    pub(crate) heads: Trie,
+    /// What follows the first characters of the class in the others.
+    pub(crate) tails: Trie,
+    /// Bytes of the longest of the latter tokens, by the first byte of the tail.
+    longest: Vec<u32>,
+}
+
+impl Split {
+    /// Bytes of the longest token whose tail begins with one of these bytes.
+    pub(crate) fn longest(&self, bytes: &ByteSet) -> u32 {
+        bytes.iter().map(|byte| self.longest[usize::from(byte)]).max().unwrap_or(0)
+    }
+}
+
+/// Quotes of a tail that may complete a key after the one that the token's first characters are of: it may be the same.
+pub(crate) const QUOTES_OF_TWO_KEYS: usize = 3;
 
 /// The tokens of at most some number of characters of the class.
 #[derive(Debug)]
@@ -146,6 +183,8 @@ impl Base {
             rows,
             rest: vocabulary.trie_of(|id| !profile.is_in(id, class), |_| 0),
             inside: OnceLock::new(),
+            split: OnceLock::new(),
+            ends: OnceLock::new(),
         }
     }
 
@@ -179,16 +218,83 @@ impl Base {
         })
     }
 
+    /// The tokens that are not wholly of the class, by what follows their first characters of it.
+    pub(crate) fn split(&self, vocabulary: &Vocabulary) -> &Split {
+        self.split.get_or_init(|| {
+            let profile = vocabulary.profile();
+            let mut heads = Vec::new();
+            let mut tails = Vec::new();
+            let mut longest = vec![0; 256];
+            for &id in vocabulary.sorted().iter().filter(|&&id| !profile.is_in(id, self.class)) {
+                let Some(bytes) = vocabulary.bytes(TokenId::new(id)) else { continue };
+                let (run, rest) = bytes.split_at(self.run(bytes));
+                let is_whole = run.is_empty()
+                    || !run.iter().all(|byte| vocabulary.is_single(*byte))
+                    || rest.split(|byte| *byte == b'"').count() > QUOTES_OF_TWO_KEYS;
+                if is_whole {
+                    heads.push((bytes, id));
+                } else {
+                    tails.push((rest, id));
+                    let slot = &mut longest[rest.first().copied().map_or(0, usize::from)];
+                    *slot = to_u32(bytes.len()).max(*slot);
+                }
+            }
+            tails.sort_unstable();
+            Split { longest, heads: Trie::from_sorted(heads, |_| 0), tails: Trie::from_sorted(tails, |_| 0) }
+        })
+    }
+
+    /// The tokens that are not wholly of the class, by the byte after their first characters of it.
+    pub(crate) fn ends(&self, vocabulary: &Vocabulary) -> &Ends {
+        self.ends.get_or_init(|| {
+            let profile = vocabulary.profile();
+            let mut sets: Vec<Vec<(&[u8], u32)>> = vec![Vec::new(); 256];
+            let mut longest_run = 0;
+            for &id in vocabulary.sorted().iter().filter(|&&id| !profile.is_in(id, self.class)) {
+                let Some(bytes) = vocabulary.bytes(TokenId::new(id)) else { continue };
+                let run = self.run(bytes);
+                // A token that is all of the class after all has a byte that can't be read by itself.
+                let Some(&end) = bytes.get(run) else { continue };
+                sets[usize::from(end)].push((bytes, id));
+                longest_run = longest_run.max(to_u32(run));
+            }
+            Ends { tries: sets.into_iter().map(|set| Trie::from_sorted(set, |_| 0)).collect(), longest_run }
+        })
+    }
+
+    /// Bytes of the characters of the class that a token begins with.
+    fn run(&self, bytes: &[u8]) -> usize {
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+        };
+        text.find(|c| !self.class.contains(c)).unwrap_or(text.len())
+    }
+
+    /// Whether a byte belongs to no character of the class.
+    pub(crate) fn ends_run(&self, byte: u8) -> bool {
+        if byte.is_ascii() { !self.class.contains(char::from(byte)) } else { self.class != CharClass::Text }
+    }
+
     /// Builds what is otherwise built on first use.
     pub(crate) fn prepare(&self, vocabulary: &Vocabulary) {
         self.inside(vocabulary);
+        self.split(vocabulary);
+        self.ends(vocabulary);
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
         self.rows.iter().map(|row| row.mask.heap_bytes()).sum::<usize>()
             + self.rest.heap_bytes()
             + self.inside.get().map_or(0, Trie::heap_bytes)
+            + self.ends.get().map_or(0, |ends| ends.tries.iter().map(Trie::heap_bytes).sum())
+            + self.split.get().map_or(0, |split| split.heads.heap_bytes() + split.tails.heap_bytes())
     }
+}
+
+/// A length as a word.
+pub(crate) fn to_u32(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -100,6 +100,13 @@ impl Mask {
         new
     }
 
+    /// Takes a token out.
+    pub(crate) fn remove(&mut self, id: u32) {
+        if let Some(word) = self.words.get_mut((id / 32) as usize) {
+            *word &= !(1 << (id % 32));
+        }
+    }
+
     /// Bytes held on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.words.capacity() * size_of::<u32>()

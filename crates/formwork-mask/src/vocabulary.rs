@@ -238,6 +238,11 @@ impl Vocabulary {
         self.core.single_bytes
     }
 
+    /// Whether some token is this byte and no more.
+    pub(crate) fn is_single(&self, byte: u8) -> bool {
+        self.core.single_bytes[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
+    }
+
     /// Splits text into tokens by taking the longest one that fits, again and again; `None` where none fits.
     ///
     /// This is not what the model's own tokenizer gives (it merges in another order), but any split is right for a constraint.

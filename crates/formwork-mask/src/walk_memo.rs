@@ -1,6 +1,6 @@
 //! Transitions seen during one walk: a walk comes through the same few states thousands of times.
 
-use formwork_automaton::State;
+use formwork_automaton::{ByteSet, State};
 use rustc_hash::FxHashMap;
 
 /// The most states remembered in a walk: their rows stay within a processor's second-level cache.
@@ -9,18 +9,19 @@ const MOST: usize = 512;
 /// A remembered state.
 pub(crate) type Slot = u16;
 
-/// What is known of a transition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
-    /// Not taken yet.
-    Nothing,
-    /// It leads nowhere.
-    Dead,
-    /// It appends to the sequence's store (or leads to a state not remembered): it has to be taken each time.
-    Impure,
-    /// It leads to this state and leaves the store alone.
-    To(Slot),
-}
+/// What is known of a transition: [`NOTHING`], [`DEAD`], [`IMPURE`], or a slot and [`FIRST`].
+pub(crate) type Known = u16;
+
+/// Not taken yet.
+pub(crate) const NOTHING: Known = 0;
+/// It leads nowhere.
+pub(crate) const DEAD: Known = 1;
+/// It appends to the sequence's store (or leads to a state not remembered): it has to be taken each time.
+pub(crate) const IMPURE: Known = 2;
+/// It leads to the state in the first slot and leaves the store alone.
+pub(crate) const FIRST: Known = 3;
+
+type Row = [Known; 256];
 
 /// States met where the sequence's store is as it was at the walk's beginning. There a step that appends nothing is a function of the
 /// state and the byte, so that taking it once is enough.
@@ -28,13 +29,13 @@ pub(crate) enum Known {
 pub(crate) struct WalkMemo {
     states: Vec<State>,
     slots: FxHashMap<State, Slot>,
-    rows: Vec<[u16; 256]>,
+    rows: Vec<Row>,
+    /// What rows begin as, by the bytes that can be read.
+    fresh: Vec<(ByteSet, Row)>,
 }
 
-const NOTHING: u16 = 0;
-const DEAD: u16 = 1;
-const IMPURE: u16 = 2;
-const FIRST: u16 = 3;
+/// Rows to begin with that are kept.
+const MOST_FRESH: usize = 32;
 
 impl WalkMemo {
     /// Forgets everything.
@@ -43,16 +44,29 @@ impl WalkMemo {
         self.slots.clear();
     }
 
-    /// The slot of a state, where there is room.
-    pub(crate) fn slot(&mut self, state: State) -> Option<Slot> {
+    /// The slot of a state, where there is room; `readable` gives the bytes that can be read there.
+    pub(crate) fn slot(&mut self, state: State, readable: impl FnOnce() -> ByteSet) -> Option<Slot> {
         if let Some(&slot) = self.slots.get(&state) {
             return Some(slot);
         }
         let index = self.states.len();
         let slot = Slot::try_from(index).ok().filter(|_| index < MOST)?;
+        let readable = readable();
+        let fresh = self.fresh.iter().position(|(bytes, _)| *bytes == readable).unwrap_or_else(|| {
+            if self.fresh.len() >= MOST_FRESH {
+                self.fresh.clear();
+            }
+            let mut row = [NOTHING; 256];
+            for byte in readable.complement().iter() {
+                row[usize::from(byte)] = DEAD;
+            }
+            self.fresh.push((readable, row));
+            self.fresh.len() - 1
+        });
+        let fresh = &self.fresh[fresh].1;
         match self.rows.get_mut(index) {
-            Some(row) => row.fill(NOTHING),
-            None => self.rows.push([NOTHING; 256]),
+            Some(row) => row.copy_from_slice(fresh),
+            None => self.rows.push(*fresh),
         }
         self.states.push(state);
         self.slots.insert(state, slot);
@@ -65,24 +79,15 @@ impl WalkMemo {
 
     #[inline]
     pub(crate) fn get(&self, from: Slot, byte: u8) -> Known {
-        match self.rows[usize::from(from)][usize::from(byte)] {
-            NOTHING => Known::Nothing,
-            DEAD => Known::Dead,
-            IMPURE => Known::Impure,
-            slot => Known::To(slot - FIRST),
-        }
+        self.rows[usize::from(from)][usize::from(byte)]
     }
 
     pub(crate) fn put(&mut self, from: Slot, byte: u8, known: Known) {
-        self.rows[usize::from(from)][usize::from(byte)] = match known {
-            Known::Nothing => NOTHING,
-            Known::Dead => DEAD,
-            Known::Impure => IMPURE,
-            Known::To(slot) => slot + FIRST,
-        };
+        self.rows[usize::from(from)][usize::from(byte)] = known;
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.rows.capacity() * size_of::<[u16; 256]>() + self.states.capacity() * 2 * size_of::<State>()
+        self.rows.capacity() * size_of::<[u16; 256]>()
+            + self.states.capacity() * (2 * size_of::<State>() + size_of::<ByteSet>())
     }
 }

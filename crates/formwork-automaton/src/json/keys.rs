@@ -153,6 +153,17 @@ impl KeyMachine {
         node.children.iter().find(|(b, _)| *b == byte).map_or(OFF, |(_, child)| *child)
     }
 
+    /// The bytes that known keys go on with at a node.
+    pub(super) fn bytes_at(&self, node: u32) -> impl Iterator<Item = u8> {
+        self.trie.get(node as usize).into_iter().flat_map(|node| node.children.iter().map(|(byte, _)| *byte))
+    }
+
+    /// The bytes that keys with these ranks go on with at a node.
+    pub(super) fn bytes_to<'a>(&'a self, node: u32, ranks: &'a [u32]) -> impl Iterator<Item = u8> + 'a {
+        let children = self.trie.get(node as usize).into_iter().flat_map(|node| &node.children);
+        children.filter(|(_, child)| self.any_below(*child, ranks)).map(|(byte, _)| *byte)
+    }
+
     /// The known key that ends at a node.
     pub(super) fn key_at(&self, node: u32) -> Option<u32> {
         self.trie.get(node as usize)?.key
@@ -382,10 +393,12 @@ impl JsonAutomaton {
 
     /// The class of an unknown key.
     pub(super) fn class_of(&self, machine: &KeyMachine, text: &[u8]) -> Option<u32> {
-        let text = std::str::from_utf8(text).ok()?;
         match &*machine.classes {
             [_] => Some(0),
-            classes => (0..).zip(classes).find(|(_, c)| self.langs.contains(c.lang, text)).map(|(index, _)| index),
+            classes => {
+                let text = std::str::from_utf8(text).ok()?;
+                (0..).zip(classes).find(|(_, c)| self.langs.contains(c.lang, text)).map(|(index, _)| index)
+            }
         }
     }
 }

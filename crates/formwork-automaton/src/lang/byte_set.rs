@@ -23,6 +23,41 @@ impl ByteSet {
         Self([u64::MAX; 4])
     }
 
+    /// Bytes that a JSON string may have: all but control characters.
+    pub(crate) const CLEAN: Self = Self([!0xFFFF_FFFF, u64::MAX, u64::MAX, u64::MAX]);
+
+    /// The set of these bytes.
+    pub const fn of(bytes: &[u8]) -> Self {
+        let mut set = Self::empty();
+        let mut at = 0;
+        while at < bytes.len() {
+            set.insert(bytes[at]);
+            at += 1;
+        }
+        set
+    }
+
+    /// The bytes that are in one of two sets.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+        Self([a | e, b | f, c | g, d | h])
+    }
+
+    /// The bytes that are in both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+        Self([a & e, b & f, c & g, d & h])
+    }
+
+    /// The bytes that are not in the set.
+    #[must_use]
+    pub const fn complement(self) -> Self {
+        let [a, b, c, d] = self.0;
+        Self([!a, !b, !c, !d])
+    }
+
     /// Whether a byte is in the set.
     pub const fn contains(&self, byte: u8) -> bool {
         self.0[(byte >> 6) as usize] >> (byte & 63) & 1 == 1

@@ -41,6 +41,69 @@ impl Langs {
         safe
     }
 
+    /// The state after any one or more characters of the class, where it is always the same one.
+    pub fn stays_at(&self, s: LangState, class: CharClass) -> Option<LangState> {
+        let memo = self.states.get(s.0)?.stays.get(class as usize)?;
+        match memo.load(Ordering::Acquire) {
+            0 => {}
+            known => return known.checked_sub(2).map(LangState),
+        }
+        let next =
+            self.only_next(s.0, class).filter(|next| *next == s.0 || self.only_next(*next, class) == Some(*next));
+        memo.store(next.map_or(1, |id| id.saturating_add(2)), Ordering::Release);
+        next.map(LangState)
+    }
+
+    /// The bytes that can be read, other than those of the class, after at most `chars` characters of the class, and whether a text may
+    /// end there; `None` where that is too much to look at, or the class is not one of ASCII characters.
+    pub fn bytes_after(&self, s: LangState, class: CharClass, chars: u32) -> Option<(ByteSet, bool)> {
+        if class == CharClass::Text {
+            return None;
+        }
+        let mut seen = FxHashSet::from_iter([s.0]);
+        let mut level = vec![s.0];
+        let (mut bytes, mut may_end) = (ByteSet::empty(), false);
+        for _ in 0..=chars {
+            let mut next = Vec::new();
+            for &id in &level {
+                let state = self.states.get(id).filter(|state| state.utf8 == BOUNDARY)?;
+                may_end |= state.accepting;
+                let mut tried: [Option<Option<u32>>; 256] = [None; 256];
+                for byte in 0..=u8::MAX {
+                    let group = state.classes.class(byte);
+                    if group == NOWHERE {
+                        continue;
+                    }
+                    let slot = &mut tried[usize::from(group)];
+                    let Some(to) = *slot.get_or_insert_with(|| self.step_class(id, state, group)) else { continue };
+                    if !(byte.is_ascii() && class.contains(char::from(byte))) {
+                        bytes.insert(byte);
+                    } else if seen.insert(to) {
+                        next.push(to);
+                    }
+                }
+                if seen.len() > MOST_STATES {
+                    return None;
+                }
+            }
+            level = next;
+        }
+        Some((bytes, may_end))
+    }
+
+    /// The one state that every character of the class leads to.
+    fn only_next(&self, from: u32, class: CharClass) -> Option<u32> {
+        if self.states.get(from)?.utf8 != BOUNDARY {
+            return None;
+        }
+        let mut next = Vec::new();
+        self.read_class(from, class, &mut FxHashSet::default(), &mut next)?;
+        match *next {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
     fn look_ahead(&self, s: LangState, class: CharClass) -> u32 {
         let mut seen = FxHashSet::from_iter([s.0]);
         let mut level = vec![s.0];

@@ -65,6 +65,8 @@ pub(super) struct State {
     next: AtomicU32,
     /// Per character class what [`Langs::safe_chars`](super::Langs::safe_chars) answers, plus one; zero while unknown.
     pub(super) safe: [AtomicU32; CharClass::ALL.len()],
+    /// Per character class what [`Langs::stays_at`](super::Langs::stays_at) answers, plus two; one where that is nothing, zero while unknown.
+    pub(super) stays: [AtomicU32; CharClass::ALL.len()],
 }
 
 impl State {
@@ -154,6 +156,7 @@ impl States {
             chars: AtomicU32::new(chars),
             next: AtomicU32::new(0),
             safe: Default::default(),
+            stays: Default::default(),
         });
         let id = u32::try_from(id).ok()?;
         store.states.insert((formula, at), id);

@@ -4,6 +4,7 @@
 
 mod alphabets;
 mod automata;
+mod json;
 mod masks;
 mod matchers;
 mod tokenizers;

@@ -1,0 +1,122 @@
+//! Masks of JSON Schema, where tables and stand-ins take the place of steps: each equals the naive one.
+
+use std::sync::Arc;
+
+use formwork_automaton::{JsonAutomaton, Spelling};
+use formwork_grammar::{PropertyOrder, SchemaOptions, Whitespace, parse_schema};
+use formwork_mask::{CompiledConstraint, TokenEntry, Vocabulary, oracle};
+
+use crate::vocabularies::{Random, real};
+
+/// Tokens that begin in one key and end in another, with the same text or not, among single bytes.
+fn keyed() -> Vocabulary {
+    let mut entries: Vec<TokenEntry> = (0..=255_u8).map(|byte| TokenEntry::Text(vec![byte])).collect();
+    let texts = [
+        "a",
+        "b",
+        "ab",
+        "abc",
+        "xyz",
+        "na",
+        "name",
+        "é",
+        "a\"",
+        "name\"",
+        "x\":",
+        "a\":1",
+        "ab\":\"",
+        "\"a",
+        "{\"a\"",
+        "{\"x",
+        ",\"a\":",
+        "\",\"",
+        "\":\"",
+        "a\":1,\"a",
+        "a\":1,\"a\"",
+        "a\":1,\"b\"",
+        "x\":\"\",\"x\":",
+        "x\":\"\",\"y\":",
+        "\"x\":\"\",\"x\":",
+        "{\"a\":1,\"a\":",
+        "{\"x\":0,\"x\"",
+        "a\\n",
+        "k\\n\"",
+        "\\n",
+        "\\n\"",
+        "x\\n\":",
+        "a\n",
+        "é\"",
+        "\"é",
+        "\u{e9}\":",
+        "123",
+        "1,",
+        "12]",
+        "abcdefghijklmnop",
+        "abcdefghijklmnop\"",
+        "}",
+        "\"}",
+        "\"}}",
+        "]}",
+    ];
+    entries.extend(texts.iter().map(|text| TokenEntry::Text(text.as_bytes().to_vec())));
+    entries.push(TokenEntry::Text(vec![b'a', 0xC3]));
+    entries.push(TokenEntry::Text(vec![b'a', 0xC3, b'"']));
+    let eos = u32::try_from(entries.len()).unwrap();
+    entries.push(TokenEntry::Special("<|end|>".to_owned()));
+    Vocabulary::from_tokens(entries, &[eos]).unwrap()
+}
+
+const SCHEMAS: [&str; 12] = [
+    r#"{"type": "object"}"#,
+    r#"{"type": "object", "properties": {"a": true, "ab": {"type": "integer"}, "name": {"type": "string"}, "k\n": true, "é": true}}"#,
+    r#"{"type": "object", "properties": {"a": true, "name": true}, "additionalProperties": false}"#,
+    r#"{"type": "object", "patternProperties": {"^a": {"type": "integer"}}, "additionalProperties": {"type": "string"}}"#,
+    r#"{"type": "object", "propertyNames": {"maxLength": 3}, "maxProperties": 3}"#,
+    r#"{"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}}}"#,
+    r#"{"type": "array", "uniqueItems": true, "items": {"type": "string"}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[a-z]+$"}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[a-z]{2,5}( [a-z]+)*$"}}"#,
+    r#"{"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 40}}"#,
+    r#"{"type": "array", "items": {"type": "string", "maxLength": 6}}"#,
+    r#"{"anyOf": [{"type": "object", "properties": {"a": {"const": "x"}}}, {"type": "array", "items": {"not": {"const": "a"}}}]}"#,
+];
+
+fn check(vocabulary: &Vocabulary, walks: u64, steps: usize) {
+    for schema in SCHEMAS {
+        for order in [PropertyOrder::Schema, PropertyOrder::Any] {
+            let options = SchemaOptions::default().whitespace(Whitespace::Flexible(1)).property_order(order);
+            let longest_token = u32::try_from(vocabulary.longest_token()).unwrap();
+            let spelling = Spelling { longest_token, ..Spelling::default() };
+            let automaton = JsonAutomaton::new(parse_schema(schema, &options).unwrap(), &options, spelling).unwrap();
+            let constraint = CompiledConstraint::new(Arc::new(automaton), vocabulary).unwrap();
+            for seed in 0..walks {
+                let mut random = Random::new(seed);
+                let mut matcher = constraint.matcher();
+                for _ in 0..steps {
+                    let at = matcher.steps();
+                    assert_eq!(oracle::differences(&mut matcher), [], "{schema}, seed {seed}, after {at} tokens");
+                    let allowed: Vec<_> = matcher.mask().unwrap().iter().collect();
+                    // Longer tokens rather than one of the many bytes.
+                    let long: Vec<_> = allowed.iter().copied().filter(|id| id.index() > 255).collect();
+                    let from = if long.is_empty() || random.below(3) == 0 { &allowed } else { &long };
+                    matcher.advance(from[random.below(from.len())]).unwrap();
+                    if matcher.is_finished() {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn equal_the_oracle_where_tokens_hold_two_keys() {
+    check(&keyed(), 20, 20);
+}
+
+#[test]
+fn equal_the_oracle_with_a_real_tokenizer() {
+    if let Some(path) = real("llama3_2") {
+        check(&Vocabulary::from_tokenizer_json(path).unwrap(), 1, 6);
+    }
+}
