@@ -116,9 +116,8 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
     }
 
     /// A state that stands for those after any one or more characters of the class, as far as tokens of at most `bytes` bytes can tell
-    /// them apart by what follows the last of these characters, but for the [`exceptions`](Automaton::exceptions). Asked only where
-    /// [`safe_chars`](Automaton::safe_chars) is so large. What it appends to the sequence is the caller's to truncate. `None` is always
-    /// right.
+    /// them apart by what follows the last of these characters, but for the [`exceptions`](Automaton::exceptions). `None` where some run
+    /// of such characters can't be read; always right. What it appends to the sequence is the caller's to truncate.
     fn stand_in(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<State> {
         let _ = (seq, state, class, bytes);
         None

@@ -87,7 +87,7 @@ impl WalkMemo {
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.rows.capacity() * size_of::<[u16; 256]>()
-            + self.states.capacity() * (2 * size_of::<State>() + size_of::<ByteSet>())
+        (self.rows.capacity() + self.fresh.capacity()) * size_of::<Row>()
+            + self.states.capacity() * 2 * size_of::<State>()
     }
 }
