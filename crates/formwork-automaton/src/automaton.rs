@@ -1,5 +1,7 @@
 //! The one trait that masks, forced tokens, rollback, witnesses and budgets are written against.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use crate::char_class::CharClass;
@@ -39,8 +41,19 @@ pub enum Step {
 pub enum LimitKind {
     /// Containers nested deeper than the configured depth.
     Depth,
-    /// More shared states than the configured number.
-    States,
+    /// The shared tables hold more than the configured number of bytes.
+    TableBytes,
+}
+
+/// How much of what its shared tables may hold an automaton has used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fill {
+    /// Less than half.
+    Little,
+    /// Half or more: sequences that begin now had better do so [`afresh`](Automaton::afresh).
+    Half,
+    /// All: sequences that are under way are to end by their [`witness`](Automaton::witness).
+    Full,
 }
 
 /// A shortest completion that the automaton found, symbol by symbol.
@@ -140,6 +153,21 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
     /// The longest run of bytes that a caller reads before it asks for a new mask (the longest token): counters in signatures
     /// are clipped to it.
     fn horizon(&self) -> u32;
+
+    /// Bytes held on the heap, roughly.
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+
+    /// How much of what its shared tables may hold is used: cheap, to be asked before anything is added.
+    fn fill(&self) -> Fill {
+        Fill::Little
+    }
+
+    /// The same automaton with empty tables; `None` where they don't grow.
+    fn afresh(&self) -> Option<Arc<dyn Automaton>> {
+        None
+    }
 
     /// How often an undecided liveness question was answered with "not allowed".
     fn undecided(&self) -> u64 {

@@ -1,19 +1,26 @@
 //! Append-only stores that many threads share.
 
 use std::hash::Hash;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
+
+use crate::weigh::Weigh;
+
+/// What an entry of a table takes besides its value: counters, a slot in a list and one in a map.
+const ENTRY_BYTES: usize = 48;
 
 /// Gives equal values one id. Values are read without a lock; only finding or adding an id takes one.
 pub(crate) struct Interner<T> {
     items: boxcar::Vec<Arc<T>>,
     ids: RwLock<FxHashMap<Arc<T>, u32>>,
+    bytes: AtomicUsize,
 }
 
-impl<T: Eq + Hash> Interner<T> {
+impl<T: Eq + Hash + Weigh> Interner<T> {
     pub(crate) fn new() -> Self {
-        Self { items: boxcar::Vec::new(), ids: RwLock::new(FxHashMap::default()) }
+        Self { items: boxcar::Vec::new(), ids: RwLock::default(), bytes: AtomicUsize::new(0) }
     }
 
     pub(crate) fn intern(&self, value: T) -> u32 {
@@ -25,6 +32,7 @@ impl<T: Eq + Hash> Interner<T> {
             return id;
         }
         let value = Arc::new(value);
+        self.bytes.fetch_add(value.heap() + ENTRY_BYTES, Ordering::Relaxed);
         let id = to_u32(self.items.push(Arc::clone(&value)));
         ids.insert(value, id);
         id
@@ -38,6 +46,11 @@ impl<T: Eq + Hash> Interner<T> {
     pub(crate) fn len(&self) -> usize {
         self.items.count()
     }
+
+    /// Bytes held on the heap, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
 }
 
 impl<T> std::fmt::Debug for Interner<T> {
@@ -47,19 +60,30 @@ impl<T> std::fmt::Debug for Interner<T> {
 }
 
 /// A table of results that are computed once.
-pub(crate) struct Memo<K, V>(RwLock<FxHashMap<K, V>>);
+pub(crate) struct Memo<K, V> {
+    known: RwLock<FxHashMap<K, V>>,
+    bytes: AtomicUsize,
+}
 
-impl<K: Eq + Hash, V: Clone> Memo<K, V> {
+impl<K: Eq + Hash + Weigh, V: Clone + Weigh> Memo<K, V> {
     pub(crate) fn new() -> Self {
-        Self(RwLock::new(FxHashMap::default()))
+        Self { known: RwLock::default(), bytes: AtomicUsize::new(0) }
     }
 
     pub(crate) fn get(&self, key: &K) -> Option<V> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
     pub(crate) fn insert(&self, key: K, value: V) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key, value);
+        let bytes = size_of::<(K, V)>() + key.heap() + value.heap();
+        if self.known.write().unwrap_or_else(PoisonError::into_inner).insert(key, value).is_none() {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes held on the heap, roughly.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// The result for `key`; `compute` runs without the lock, so it may ask the same table.

@@ -26,11 +26,15 @@ mod string;
 mod structure;
 mod typed;
 mod value;
+mod weights;
 mod witness;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use formwork_grammar::{Escapes, PropertyOrder, Schema, SchemaOptions};
 
-use crate::automaton::{Automaton, Key, State, Step, Witness};
+use crate::automaton::{Automaton, Fill, Key, State, Step, Witness};
 use crate::char_class::CharClass;
 use crate::error::CompileError;
 use crate::frames::{FrameId, Frames};
@@ -96,18 +100,18 @@ pub struct JsonAutomaton {
     langs: Langs,
     texts: Interner<Box<str>>,
     forms: Interner<Form>,
-    typed: Memo<(FormId, Evaluated), std::sync::Arc<Typed>>,
+    typed: Memo<(FormId, Evaluated), Arc<Typed>>,
     sketches: Memo<(FormId, u32), sketch::Sketch>,
     costs: Costs,
     string_atoms: Interner<StringAtom>,
     number_atoms: Interner<NumberAtom>,
     number_tracks: Interner<NumberTrack>,
-    number_rules: Memo<u32, std::sync::Arc<NumberRules>>,
-    number_lives: Memo<u32, bool>,
-    spelled_numbers: Memo<u32, std::sync::Arc<number::SpelledNumbers>>,
+    number_rules: Memo<u32, Arc<NumberRules>>,
+    number_lives: Memo<(u32, number::Role), bool>,
+    spelled_numbers: Memo<u32, Arc<number::SpelledNumbers>>,
     number_costs: Memo<u32, u32>,
-    few: Memo<(FormId, usize), std::sync::Arc<few::Values>>,
-    few_strings: Memo<(u32, usize), std::sync::Arc<few::Values>>,
+    few: Memo<(FormId, usize), Arc<few::Values>>,
+    few_strings: Memo<(u32, usize), Arc<few::Values>>,
     /// Whether some array's items are compared.
     comparing: bool,
     array_groups: Interner<ArrayGroup>,
@@ -121,8 +125,8 @@ pub struct JsonAutomaton {
     object_members: Memo<(u32, KeyRef), Option<Member>>,
     object_covers: Interner<ObjectCover>,
     loose_machines: Memo<u32, u32>,
-    atom_keys: Memo<(u32, u32), std::sync::Arc<AtomKeys>>,
-    string_starts: Memo<u32, std::sync::Arc<[StringAlt]>>,
+    atom_keys: Memo<(u32, u32), Arc<AtomKeys>>,
+    string_starts: Memo<u32, Arc<[StringAlt]>>,
     array_openings: Memo<u32, Option<u32>>,
     object_openings: Memo<u32, Option<u32>>,
     runs: Memo<(u32, CharClass, u32), Option<(ByteSet, bool)>>,
@@ -133,7 +137,9 @@ pub struct JsonAutomaton {
     pops: Memo<(u32, u32, bool), Option<u32>>,
     tag_sets: Interner<TagSet>,
     situations: Interner<Situation>,
-    undecided: std::sync::atomic::AtomicU64,
+    undecided: AtomicU64,
+    /// Whether the schema is known to have a value, so that from now on every sequence must be able to end.
+    checked: AtomicBool,
 }
 
 impl JsonAutomaton {
@@ -145,6 +151,7 @@ impl JsonAutomaton {
         let automaton = Self::unchecked(schema, options, spelling);
         automaton.check_patterns()?;
         automaton.check_root(spelling)?;
+        automaton.checked.store(true, Ordering::Relaxed);
         Ok(automaton)
     }
 
@@ -196,7 +203,8 @@ impl JsonAutomaton {
             pops: Memo::new(),
             tag_sets: Interner::new(),
             situations: Interner::new(),
-            undecided: std::sync::atomic::AtomicU64::new(0),
+            undecided: AtomicU64::new(0),
+            checked: AtomicBool::new(false),
         }
     }
 
@@ -220,6 +228,9 @@ impl JsonAutomaton {
         let root = self.root_form();
         let limit = self.options.limits.shortest_text;
         let judge = |automaton: &Self, form: FormId| match automaton.cost(form) {
+            _ if automaton.is_full() => {
+                Err(CompileError::limit("", "table_bytes", u64::from(automaton.options.limits.table_bytes)))
+            }
             liveness::NEVER if automaton.undecided() > 0 => Err(CompileError::undecided()),
             liveness::NEVER => match automaton.schema.narrowed().first() {
                 Some(narrowed) => Err(CompileError::narrowed(&narrowed.pointer, &narrowed.reason)),
@@ -249,9 +260,64 @@ impl JsonAutomaton {
         self.node_form(self.schema.root())
     }
 
-    /// Texts that the automaton remembers, for accounting: rough bytes on the heap.
+    /// Rough bytes on the heap: of all tables.
     pub fn heap_bytes(&self) -> usize {
-        self.langs.heap_bytes() + self.situations.len() * size_of::<Situation>() + self.object_states.len() * 128
+        self.langs.heap_bytes() + self.own_bytes()
+    }
+
+    /// Bytes of the tables, but for what languages have from the start.
+    fn table_bytes(&self) -> usize {
+        self.langs.state_bytes() + self.own_bytes()
+    }
+
+    /// Bytes of the tables that are not the languages'.
+    fn own_bytes(&self) -> usize {
+        let interned = [
+            self.texts.bytes(),
+            self.forms.bytes(),
+            self.string_atoms.bytes(),
+            self.number_atoms.bytes(),
+            self.number_tracks.bytes(),
+            self.array_groups.bytes(),
+            self.array_atoms.bytes(),
+            self.array_states.bytes(),
+            self.array_covers.bytes(),
+            self.object_groups.bytes(),
+            self.object_atoms.bytes(),
+            self.object_states.bytes(),
+            self.object_covers.bytes(),
+            self.machines.bytes(),
+            self.positions.bytes(),
+            self.goals.bytes(),
+            self.awaits.bytes(),
+            self.tag_sets.bytes(),
+            self.situations.bytes(),
+        ];
+        let remembered = [
+            self.typed.bytes(),
+            self.sketches.bytes(),
+            self.number_rules.bytes(),
+            self.number_lives.bytes(),
+            self.spelled_numbers.bytes(),
+            self.number_costs.bytes(),
+            self.few.bytes(),
+            self.few_strings.bytes(),
+            self.array_members.bytes(),
+            self.object_members.bytes(),
+            self.loose_machines.bytes(),
+            self.atom_keys.bytes(),
+            self.string_starts.bytes(),
+            self.array_openings.bytes(),
+            self.object_openings.bytes(),
+            self.runs.bytes(),
+            self.pops.bytes(),
+        ];
+        interned.iter().chain(&remembered).sum()
+    }
+
+    /// Whether the tables have reached the limit `table_bytes` before the schema was seen to have a value.
+    fn is_full(&self) -> bool {
+        !self.checked.load(Ordering::Relaxed) && self.table_bytes() >= self.options.limits.table_bytes as usize
     }
 
     /// How many shared states there are so far.
@@ -261,7 +327,7 @@ impl JsonAutomaton {
 
     /// Notes that a limit left a question open, which was then answered with "not allowed".
     fn note_undecided(&self) {
-        self.undecided.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.undecided.fetch_add(1, Ordering::Relaxed);
     }
 
     fn state(&self, situation: Situation, frame: FrameId) -> State {
@@ -328,7 +394,27 @@ impl Automaton for JsonAutomaton {
         self.horizon
     }
 
+    fn heap_bytes(&self) -> usize {
+        self.heap_bytes()
+    }
+
+    fn fill(&self) -> Fill {
+        let (used, most) = (self.table_bytes(), self.options.limits.table_bytes as usize);
+        match used {
+            _ if used >= most => Fill::Full,
+            _ if used >= most / 2 => Fill::Half,
+            _ => Fill::Little,
+        }
+    }
+
+    fn afresh(&self) -> Option<Arc<dyn Automaton>> {
+        let spelling = Spelling { alphabet: self.alphabet, longest_token: self.horizon };
+        let afresh = Self::unchecked(self.schema.clone(), &self.options, spelling);
+        afresh.checked.store(true, Ordering::Relaxed);
+        Some(Arc::new(afresh))
+    }
+
     fn undecided(&self) -> u64 {
-        self.undecided.load(std::sync::atomic::Ordering::Relaxed) + self.langs.undecided()
+        self.undecided.load(Ordering::Relaxed) + self.langs.undecided()
     }
 }

@@ -314,6 +314,13 @@ impl Langs {
         self.undecided.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Bytes of the states, which grow with what is read.
+    pub(crate) fn state_bytes(&self) -> usize {
+        let lengths = self.lengths.lock().unwrap_or_else(PoisonError::into_inner).heap_bytes();
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner).len() * 16;
+        self.states.heap_bytes() + self.store().state_bytes() + lengths + counts
+    }
+
     /// Bytes held on the heap, roughly.
     pub fn heap_bytes(&self) -> usize {
         let lengths = self.lengths.lock().unwrap_or_else(PoisonError::into_inner).heap_bytes();

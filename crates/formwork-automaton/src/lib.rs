@@ -11,8 +11,9 @@ mod json;
 mod lang;
 mod regex;
 mod symbol;
+mod weigh;
 
-pub use automaton::{Automaton, Key, LimitKind, State, Step, Witness};
+pub use automaton::{Automaton, Fill, Key, LimitKind, State, Step, Witness};
 pub use char_class::CharClass;
 pub use error::CompileError;
 pub use frames::{Frame, FrameId, Frames, KeySet, Mark, Watch};

@@ -424,3 +424,33 @@ fn distinct_items_that_hold_each_other() {
     let schema = json!({"anyOf": [array, {"type": "boolean"}]});
     check(&schema, &["true", "[true,0,false]", "[[true,false],true]"], &["[true,0]", "[[true],true]"]);
 }
+
+#[test]
+fn distinct_objects_with_more_keys_than_are_named() {
+    let item = json!({"type": "object", "required": ["b", "é"], "additionalProperties": {"const": null}});
+    let mut schema = json!({"type": "array", "uniqueItems": true, "contains": item, "minContains": 2});
+    let texts = [
+        r#"[{"b":null,"é":null},{"b":null,"é":null,"x":null}]"#,
+        r#"[{"b":null,"é":null},{"a":null,"é":null,"b":null}]"#,
+    ];
+    let rejects = [r#"[{"b":null,"é":null},{"b":null,"é":null}]"#];
+    check(&schema, &texts, &rejects);
+    // With numbers before them, of which there are enough to be looked at instead.
+    schema["unevaluatedItems"] = json!({"not": {"multipleOf": 0.01}});
+    check_with(&schema, &SchemaOptions::default().whitespace(Whitespace::Flexible(2)), &texts, &rejects);
+}
+
+#[test]
+fn numbers_that_are_only_watched_whatever_is_spelled() {
+    let schema = json!({"type": "array", "minItems": 1, "contains": {"multipleOf": 12345.6}, "minContains": 0, "maxContains": 0, "prefixItems": [{"not": {"multipleOf": 0.01}}]});
+    let options = SchemaOptions::default();
+    let mut spelling = Spelling::default();
+    for byte in b"a-e5" {
+        spelling.alphabet.remove(*byte);
+    }
+    let automaton = JsonAutomaton::new(schema_from_value(&schema, &options).unwrap(), &options, spelling).unwrap();
+    for text in ["[0.3970", "[0.39701234", "[123"] {
+        let (seq, state) = read(&automaton, text).unwrap();
+        finish(&automaton, seq, state, text);
+    }
+}

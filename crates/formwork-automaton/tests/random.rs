@@ -307,6 +307,8 @@ enum Outcome {
 /// Tries a law on as many inputs as are asked for, and says what the rounds came to.
 #[expect(clippy::print_stderr, reason = "long runs show how far they are")]
 fn hold<S: Strategy>(law: &str, inputs: S, round: impl Fn(S::Value) -> Result<Outcome, TestCaseError>) {
+    /// Rounds that take longer are shown.
+    const LONG: Duration = Duration::from_secs(20);
     let config = Config {
         cases: cases(),
         max_shrink_iters: 2_000,
@@ -318,8 +320,12 @@ fn hold<S: Strategy>(law: &str, inputs: S, round: impl Fn(S::Value) -> Result<Ou
         [Outcome::Held, Outcome::Undecided, Outcome::Unsatisfiable, Outcome::Refused].map(|o| (o, Cell::new(0)));
     let (done, slowest) = (Cell::new(0), Cell::new(Duration::ZERO));
     let ended = TestRunner::new(config).run(&inputs, |input| {
+        let shown = format!("{input:?}");
         let began = Instant::now();
         let outcome = round(input)?;
+        if began.elapsed() > LONG {
+            eprintln!("{law}: {:?} took {:?}: {shown}", outcome, began.elapsed());
+        }
         slowest.set(slowest.get().max(began.elapsed()));
         for (_, count) in counts.iter().filter(|(of, _)| *of == outcome) {
             count.set(count.get() + 1);

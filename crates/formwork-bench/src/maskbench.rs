@@ -186,7 +186,7 @@ impl Report {
                 }
             }
         }
-        let undecided = compiled.undecided() + with_masks.map_or(0, |compiled| compiled.automaton().undecided());
+        let undecided = compiled.undecided() + with_masks.map_or(0, |compiled| compiled.undecided());
         if undecided > 0 {
             self.undecided.push(listed(None, undecided.to_string()));
         }

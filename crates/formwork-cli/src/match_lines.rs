@@ -135,7 +135,7 @@ impl Context {
             decided.walk_errors = drawn.errors;
             decided.walks = Some(drawn.texts);
         }
-        decided.undecided = by_bytes.automaton().undecided() + by_tokens.map_or(0, |c| c.automaton().undecided());
+        decided.undecided = by_bytes.automaton().undecided() + by_tokens.map_or(0, |c| c.undecided());
         Ok(Outcome::Decided(decided))
     }
 

@@ -159,7 +159,7 @@ impl Constraint for MatcherConstraint {
     }
 
     fn needed_at_most(&mut self) -> usize {
-        let cost = self.matcher.constraint().automaton().witness_cost(self.matcher.frames(), self.matcher.state());
+        let cost = self.matcher.automaton().witness_cost(self.matcher.frames(), self.matcher.state());
         // Every token has a byte at least, and one more may have to end the text.
         let bound = cost.saturating_add(1);
         self.plan.as_ref().map_or(bound, |plan| plan.len().min(bound))
@@ -173,7 +173,7 @@ impl Constraint for MatcherConstraint {
             return Ok(true);
         }
         self.matcher.advance(token)?;
-        let cost = self.matcher.constraint().automaton().witness_cost(self.matcher.frames(), self.matcher.state());
+        let cost = self.matcher.automaton().witness_cost(self.matcher.frames(), self.matcher.state());
         let fits =
             if cost < remaining { Ok(true) } else { completion(&mut self.matcher).map(|c| c.len() <= remaining) };
         self.matcher.rollback(1)?;
@@ -216,7 +216,7 @@ impl Walk {
     fn new(matcher: &Matcher) -> Self {
         let seq = matcher.frames().clone();
         Self {
-            automaton: Arc::clone(matcher.constraint().automaton()),
+            automaton: Arc::clone(matcher.automaton()),
             path: vec![(matcher.state(), seq.mark())],
             seq,
             bytes: Vec::new(),

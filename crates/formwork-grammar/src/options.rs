@@ -226,10 +226,20 @@ pub struct Limits {
     pub digits: u32,
     /// Bytes of the shortest text that the schema allows.
     pub shortest_text: u32,
+    /// Bytes, roughly, of the tables that an automaton keeps. From half of them on, new sequences begin with new tables; where they are
+    /// full, a sequence under way that comes to where none was before goes on by the shortest completion.
+    pub table_bytes: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { nodes: 200_000, alternatives: 4_096, depth: 100, digits: 20, shortest_text: 1 << 24 }
+        Self {
+            nodes: 200_000,
+            alternatives: 4_096,
+            depth: 100,
+            digits: 20,
+            shortest_text: 1 << 24,
+            table_bytes: 1 << 29,
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! The masks computed so far for one constraint, found by what they depend on.
 //!
 //! A *generation* only grows. When it has reached its byte budget the constraint starts a new one; matchers change over at their next
-//! mask, and the old one is freed with the last of them.
+//! mask, and the old one is freed with the last of them. The automaton whose states the masks belong to grows too: sequences that begin
+//! when half of its budget is used begin in a new generation with a new automaton.
 
 use std::hash::{BuildHasher, BuildHasherDefault, Hash};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use formwork_automaton::{Automaton, Frames, Key, State};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -41,6 +42,7 @@ struct Stored {
 /// A set of masks that only grows.
 #[derive(Debug)]
 pub(crate) struct Generation {
+    automaton: Arc<dyn Automaton>,
     masks: boxcar::Vec<Stored>,
     entries: [RwLock<FxHashMap<Key, Entry>>; SHARDS],
     by_content: RwLock<FxHashMap<u64, SmallVec<[usize; 2]>>>,
@@ -50,8 +52,9 @@ pub(crate) struct Generation {
 }
 
 impl Generation {
-    pub(crate) fn new(budget: usize) -> Self {
+    pub(crate) fn new(automaton: Arc<dyn Automaton>, budget: usize) -> Self {
         Self {
+            automaton,
             masks: boxcar::Vec::new(),
             entries: Default::default(),
             by_content: RwLock::default(),
@@ -59,6 +62,11 @@ impl Generation {
             keys: AtomicUsize::new(0),
             budget,
         }
+    }
+
+    /// The automaton whose states the masks belong to.
+    pub(crate) fn automaton(&self) -> &Arc<dyn Automaton> {
+        &self.automaton
     }
 
     /// Whether the budget is used up.

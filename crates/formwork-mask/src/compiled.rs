@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use formwork_automaton::Automaton;
+use formwork_automaton::{Automaton, Fill};
 
 use crate::cache::Generation;
 use crate::error::Error;
@@ -21,13 +21,14 @@ pub struct CompiledConstraint {
 }
 
 struct Shared {
-    automaton: Arc<dyn Automaton>,
     vocabulary: Vocabulary,
     cache_bytes: usize,
     generation: RwLock<Arc<Generation>>,
     computed: AtomicU64,
     dynamic: AtomicU64,
     renewals: AtomicU64,
+    /// What automata that were replaced left undecided.
+    undecided: AtomicU64,
 }
 
 /// Counts of a constraint's mask cache.
@@ -65,31 +66,43 @@ impl CompiledConstraint {
     /// The same constraint with an empty cache that may grow to `bytes`.
     #[must_use]
     pub fn with_cache_bytes(&self, bytes: usize) -> Self {
-        Self::with_parts(Arc::clone(self.automaton()), self.vocabulary().clone(), bytes)
+        Self::with_parts(self.automaton(), self.vocabulary().clone(), bytes)
     }
 
     fn with_parts(automaton: Arc<dyn Automaton>, vocabulary: Vocabulary, cache_bytes: usize) -> Self {
         Self {
             shared: Arc::new(Shared {
-                automaton,
                 vocabulary,
                 cache_bytes,
-                generation: RwLock::new(Arc::new(Generation::new(cache_bytes))),
+                generation: RwLock::new(Arc::new(Generation::new(automaton, cache_bytes))),
                 computed: AtomicU64::new(0),
                 dynamic: AtomicU64::new(0),
                 renewals: AtomicU64::new(0),
+                undecided: AtomicU64::new(0),
             }),
         }
     }
 
     /// A matcher at the start of a new sequence.
     pub fn matcher(&self) -> Matcher {
+        self.replace_automaton();
         Matcher::new(self.clone())
     }
 
-    /// The automaton.
-    pub fn automaton(&self) -> &Arc<dyn Automaton> {
-        &self.shared.automaton
+    /// The automaton that new sequences follow.
+    pub fn automaton(&self) -> Arc<dyn Automaton> {
+        Arc::clone(self.generation().automaton())
+    }
+
+    /// How often an undecided liveness question was answered with "not allowed".
+    pub fn undecided(&self) -> u64 {
+        self.shared.undecided.load(Ordering::Relaxed) + self.generation().automaton().undecided()
+    }
+
+    /// Bytes that the automaton and the masks hold, roughly.
+    pub fn heap_bytes(&self) -> usize {
+        let generation = self.generation();
+        generation.bytes() + generation.automaton().heap_bytes()
     }
 
     /// The vocabulary.
@@ -120,10 +133,31 @@ impl CompiledConstraint {
     pub(crate) fn renew(&self, full: &Arc<Generation>) -> Arc<Generation> {
         let mut current = self.shared.generation.write().unwrap_or_else(PoisonError::into_inner);
         if Arc::ptr_eq(&current, full) {
-            *current = Arc::new(Generation::new(self.shared.cache_bytes));
+            *current = Arc::new(Generation::new(Arc::clone(full.automaton()), self.shared.cache_bytes));
             self.shared.renewals.fetch_add(1, Ordering::Relaxed);
         }
-        Arc::clone(&current)
+        if Arc::ptr_eq(current.automaton(), full.automaton()) {
+            return Arc::clone(&current);
+        }
+        // States of the sequence belong to an automaton that new sequences don't follow any more.
+        Arc::new(Generation::new(Arc::clone(full.automaton()), self.shared.cache_bytes))
+    }
+
+    /// Starts a new automaton, where half of what the tables of the present one may hold is used.
+    fn replace_automaton(&self) {
+        if self.generation().automaton().fill() == Fill::Little {
+            return;
+        }
+        let mut current = self.shared.generation.write().unwrap_or_else(PoisonError::into_inner);
+        let old = current.automaton();
+        if old.fill() == Fill::Little {
+            return;
+        }
+        if let Some(automaton) = old.afresh() {
+            self.shared.undecided.fetch_add(old.undecided(), Ordering::Relaxed);
+            *current = Arc::new(Generation::new(automaton, self.shared.cache_bytes));
+            self.shared.renewals.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn count_walk(&self, dynamic: bool) {

@@ -106,7 +106,7 @@ fn bound(limit: Option<LimitKind>) -> String {
     match limit {
         None => String::new(),
         Some(LimitKind::Depth) => ", because containers would be nested deeper than the limit `depth`".into(),
-        Some(LimitKind::States) => ", because the limit `states` was reached".into(),
+        Some(LimitKind::TableBytes) => ", because the tables are at the limit `table_bytes`".into(),
         Some(other) => format!(", because of the limit {other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use formwork_automaton::{Automaton, Frames, LimitKind, Mark, State, Step, Symbol, TokenId, Witness};
+use formwork_automaton::{Automaton, Fill, Frames, LimitKind, Mark, State, Step, Symbol, TokenId, Witness};
 
 use crate::cache::Generation;
 use crate::compiled::CompiledConstraint;
@@ -47,9 +47,10 @@ enum Current {
 impl Matcher {
     pub(crate) fn new(constraint: CompiledConstraint) -> Self {
         let mut seq = Frames::new();
-        let state = constraint.automaton().start(&mut seq);
+        let generation = constraint.generation();
+        let state = generation.automaton().start(&mut seq);
         Self {
-            generation: constraint.generation(),
+            generation,
             scratch: Scratch::new(constraint.vocabulary()),
             constraint,
             seq,
@@ -64,8 +65,9 @@ impl Matcher {
         &self.constraint
     }
 
-    fn automaton(&self) -> &dyn Automaton {
-        &**self.constraint.automaton()
+    /// The automaton that the sequence follows.
+    pub fn automaton(&self) -> &Arc<dyn Automaton> {
+        self.generation.automaton()
     }
 
     fn vocabulary(&self) -> &Vocabulary {
@@ -103,7 +105,7 @@ impl Matcher {
         if self.generation.is_full() {
             self.generation = self.constraint.renew(&self.generation);
         }
-        let automaton = &**self.constraint.automaton();
+        let automaton = &**self.generation.automaton();
         let vocabulary = self.constraint.vocabulary();
         let state = self.at.state;
         if let Some(index) = self.generation.find(automaton, &self.seq, state) {
@@ -111,12 +113,35 @@ impl Matcher {
             self.current = if shared { Current::Shared(index) } else { Current::Scratch };
             return Ok(());
         }
+        if automaton.fill() == Fill::Full {
+            return self.find_last_mask();
+        }
         let walked = walk::walk(automaton, vocabulary, &mut self.seq, state, &mut self.scratch);
         self.constraint.count_walk(walked.dynamic);
         if walked.base.is_none() && self.scratch.added.is_empty() && !automaton.is_accepting(&self.seq, state) {
             return Err(Error::dead_end(walked.limit));
         }
         self.generation.keep(automaton, &self.seq, state, walked, &self.scratch);
+        self.current = Current::Scratch;
+        Ok(())
+    }
+
+    /// The mask where the automaton's tables are full: the tokens that go on as the shortest completion does. All states that these lead
+    /// to are few, whatever the constraint.
+    fn find_last_mask(&mut self) -> Result<(), Error> {
+        let mask = &mut self.scratch.mask;
+        mask.clear();
+        let automaton = &**self.generation.automaton();
+        let witness = automaton.witness(&self.seq, self.at.state);
+        let next = spelling::first_tokens(self.constraint.vocabulary(), &witness.symbols);
+        let ends = automaton.is_accepting(&self.seq, self.at.state);
+        let eos = self.constraint.vocabulary().eos().iter().copied().filter(|_| ends);
+        for token in next.into_iter().chain(eos.map(TokenId::get)) {
+            mask.insert(token);
+        }
+        if mask.iter().next().is_none() {
+            return Err(Error::dead_end(Some(LimitKind::TableBytes)));
+        }
         self.current = Current::Scratch;
         Ok(())
     }
@@ -153,7 +178,7 @@ impl Matcher {
             return Err(Error::finished());
         }
         let mark = self.seq.mark();
-        match read_bytes(&**self.constraint.automaton(), &mut self.seq, self.at.state, bytes) {
+        match read_bytes(&**self.generation.automaton(), &mut self.seq, self.at.state, bytes) {
             Ok(state) => {
                 self.step_to(Position { state, finished: false }, mark);
                 Ok(())
@@ -285,7 +310,7 @@ impl Matcher {
 
     /// The one byte that can be read, where no other symbol can.
     fn only_byte(&mut self, state: State) -> Option<(u8, State)> {
-        let automaton = &**self.constraint.automaton();
+        let automaton = &**self.generation.automaton();
         let mark = self.seq.mark();
         let mut only = None;
         for byte in 0..=u8::MAX {
@@ -354,7 +379,7 @@ impl Matcher {
             return Err(Error::finished());
         }
         let vocabulary = self.constraint.vocabulary();
-        let automaton = &**self.constraint.automaton();
+        let automaton = &**self.generation.automaton();
         let at = self.at.state;
         if token.index() >= vocabulary.len() {
             return Err(Error::unknown_token(token, vocabulary.len()));

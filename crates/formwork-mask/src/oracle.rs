@@ -12,7 +12,7 @@ use crate::vocabulary::Vocabulary;
 pub fn mask(matcher: &Matcher) -> Mask {
     let constraint = matcher.constraint();
     let mut seq = matcher.frames().clone();
-    mask_at(&**constraint.automaton(), constraint.vocabulary(), &mut seq, matcher.state())
+    mask_at(&**matcher.automaton(), constraint.vocabulary(), &mut seq, matcher.state())
 }
 
 /// The tokens whose bits differ between the matcher's mask and the naive one; empty where all is well.

@@ -46,6 +46,18 @@ fn spell(vocabulary: &Vocabulary, text: &[u8], tokens: &mut Vec<TokenId>) -> Res
     Ok(())
 }
 
+/// The tokens that a spelling of the symbols can begin with.
+pub(crate) fn first_tokens(vocabulary: &Vocabulary, symbols: &[Symbol]) -> Vec<u32> {
+    let bytes = symbols.iter().map_while(|symbol| match symbol {
+        Symbol::Byte(byte) => Some(*byte),
+        Symbol::Special(_) => None,
+    });
+    match symbols.first() {
+        Some(Symbol::Special(token)) => vec![token.get()],
+        _ => vocabulary.trie().prefixes_of(&bytes.collect::<Vec<u8>>()).map(|(_, id)| id).collect(),
+    }
+}
+
 /// Each time the longest token that the rest of the text begins with; `None` where none does.
 pub(crate) fn longest_tokens(vocabulary: &Vocabulary, text: &[u8]) -> Option<Vec<TokenId>> {
     let mut tokens = Vec::new();

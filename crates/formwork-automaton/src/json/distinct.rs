@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::JsonAutomaton;
 use super::array::{ArrayAtom, ArrayState};
@@ -331,7 +331,7 @@ impl JsonAutomaton {
         {
             return live;
         }
-        if self.closes(seq.clone(), state, &frame) {
+        if self.closes(seq.clone(), state, &frame) || self.fresh_items(seq, &frame).next().is_some() {
             return true;
         }
         let read = |seq: &mut Frames, state: State, byte: u8| {
@@ -343,27 +343,30 @@ impl JsonAutomaton {
             Some(next)
         };
         let end = |seq: &Frames, state: State, _: &[u8]| self.closes(seq.clone(), state, &frame).then_some(());
-        if let Ok(found) = self.nearest(seq, state, MAX_TRIED, read, end) {
-            return found.is_some();
-        }
-        let live = self.fresh_items(seq, &frame).next().is_some();
-        if !live {
-            self.note_undecided();
-        }
-        live
+        self.nearest(seq, state, MAX_TRIED, read, end)
+            .unwrap_or_else(|_| {
+                self.note_undecided();
+                None
+            })
+            .is_some()
     }
 
     /// The values that are found for an item where it must be a new one, of those that its text begins: each read so far as the text
     /// goes.
     fn fresh_items(&self, seq: &Frames, frame: &Frame) -> impl Iterator<Item = (Frames, State)> {
         let seen = Seen::new(seq, frame.keys);
+        let begun = whole_of(seq.kept_from(frame.text));
         let mut values = Vec::new();
         if let Await::Array { alts, goal, active, .. } = self.awaits.get(frame.state) {
             let goal = self.goal(*goal);
             let ways = alts.iter().filter(|alt| alt.tag < *active).flat_map(|alt| &alt.ways);
             let forms = ways.filter_map(|(tag, _)| goal.forms.get(usize::from(*tag)));
             for form in forms {
-                let some = self.some_values(*form, cap_of(frame.count));
+                let cap = cap_of(frame.count);
+                let some = match &begun {
+                    Some(begun) => self.values_that_begin(*form, cap, begun),
+                    None => self.some_values(*form, cap),
+                };
                 values.extend(some.list.iter().filter(|value| !seen.contains(&value.key)).map(|v| v.value.clone()));
             }
         }
@@ -592,10 +595,18 @@ pub(super) fn may_become(text: &[u8], canonical: &[u8]) -> bool {
     }
 }
 
-/// Whether what is complete of a container's text stands in another container.
-fn begins_like(text: &[u8], other: &[u8]) -> bool {
-    let (mut depth, mut in_string, mut escaped, mut end) = (0_u32, false, false, None);
-    for (at, byte) in text.iter().enumerate() {
+/// What is whole of a container's text.
+pub(super) enum WholePart {
+    Array(Vec<Value>),
+    /// The members, and the key of the one that is not whole.
+    Object(Map<String, Value>, Option<String>),
+}
+
+/// What is whole of a container's text; `None` where the text is none of a container.
+fn whole_of(text: &[u8]) -> Option<WholePart> {
+    let (first, rest) = text.split_first()?;
+    let (mut depth, mut in_string, mut escaped, mut end) = (0_u32, false, false, 0);
+    for (at, byte) in rest.iter().enumerate() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = true,
@@ -603,18 +614,30 @@ fn begins_like(text: &[u8], other: &[u8]) -> bool {
             _ if in_string => {}
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
-            b',' if depth == 1 => end = Some(at),
+            b',' if depth == 0 => end = at,
             _ => {}
         }
     }
-    let Some(end) = end else { return true };
-    let mut whole = text[..end].to_vec();
-    whole.push(if text[0] == b'{' { b'}' } else { b']' });
-    match (serde_json::from_slice(&whole), serde_json::from_slice(other)) {
-        (Ok(Value::Object(begun)), Ok(Value::Object(other))) => {
-            begun.iter().all(|(key, value)| other.get(key).is_some_and(|v| canonical(v) == canonical(value)))
+    let (whole, last) = rest.split_at(end);
+    match first {
+        b'[' => serde_json::from_slice(&[b"[", whole, b"]"].concat()).ok().map(WholePart::Array),
+        b'{' => {
+            let last = last.strip_prefix(b",").unwrap_or(last);
+            let key = serde_json::Deserializer::from_slice(last).into_iter().next().and_then(Result::ok);
+            Some(WholePart::Object(serde_json::from_slice(&[b"{", whole, b"}"].concat()).ok()?, key))
         }
-        (Ok(Value::Array(begun)), Ok(Value::Array(other))) => {
+        _ => None,
+    }
+}
+
+/// Whether what is whole of a container's text stands in another container.
+fn begins_like(text: &[u8], other: &[u8]) -> bool {
+    match (whole_of(text), serde_json::from_slice(other)) {
+        (Some(WholePart::Object(begun, key)), Ok(Value::Object(other))) => {
+            key.is_none_or(|key| other.contains_key(&key))
+                && begun.iter().all(|(key, value)| other.get(key).is_some_and(|v| canonical(v) == canonical(value)))
+        }
+        (Some(WholePart::Array(begun)), Ok(Value::Array(other))) => {
             begun.len() < other.len() && begun.iter().zip(&other).all(|(a, b)| canonical(a) == canonical(b))
         }
         _ => true,

@@ -10,11 +10,12 @@ use rustc_hash::FxHashMap;
 use serde_json::{Map, Number, Value};
 
 use super::JsonAutomaton;
-use super::array::ArrayAtom;
+use super::array::{ArrayAtom, ArrayGroup};
+use super::distinct::WholePart;
 use super::equality::canonical;
-use super::form::FormId;
+use super::form::{Form, FormId};
 use super::liveness::NEVER;
-use super::object::ObjectAtom;
+use super::object::{ObjectAtom, ObjectGroup};
 use super::string::StringAtom;
 use crate::interner::to_u32;
 use crate::lang::{LangState, preference};
@@ -127,6 +128,42 @@ impl JsonAutomaton {
             None => self.some_values(form, cap),
             Some(known) => self.find_values(form, cap, known),
         }
+    }
+
+    /// Some containers of a form of which this much stands at the beginning, or, in an object, anywhere.
+    pub(super) fn values_that_begin(&self, form: FormId, cap: usize, begun: &WholePart) -> Arc<Values> {
+        let (known, memo) = (&|form| self.cost(form), &RefCell::default());
+        let parts = Parts { known, depth: DEPTH, memo, before: &FxHashMap::default(), asked: &Cell::new(false) };
+        let typed = self.typed(form);
+        let mut found = Found { cap, tried: 0, complete: false, list: BTreeMap::new() };
+        // What is found by then will do.
+        let _ = match begun {
+            WholePart::Array(items) => {
+                let prefix = items.iter().map(|item| self.value_form(item)).collect();
+                let group = self.array_groups.intern(ArrayGroup { prefix, rest: self.form(Form::True) });
+                let min = to_u32(items.len());
+                let begun = ArrayAtom { groups: Box::new([group]), min, ..ArrayAtom::default() };
+                typed.arrays.iter().try_for_each(|atom| {
+                    let atom = self.meet_arrays(self.array_atoms.get(*atom), &begun);
+                    self.add_arrays(self.array_atoms.intern(atom), &parts, &mut found)
+                })
+            }
+            WholePart::Object(members, key) => {
+                let id = |key: &String| self.text(key);
+                let properties = members.iter().map(|(key, value)| (id(key), self.value_form(value))).collect();
+                let mut required: Vec<u32> = members.keys().chain(key).map(id).collect();
+                required.sort_unstable();
+                required.dedup();
+                let (patterns, additional) = (Box::default(), self.form(Form::True));
+                let groups = self.object_group(ObjectGroup { properties, patterns, additional });
+                let begun = ObjectAtom { groups, required: required.into(), ..ObjectAtom::default() };
+                typed.objects.iter().try_for_each(|atom| {
+                    let atom = self.meet_objects(self.object_atoms.get(*atom), &begun);
+                    self.add_objects(self.object_atoms.intern(atom), &parts, &mut found)
+                })
+            }
+        };
+        Arc::new(found.into_values())
     }
 
     fn find_values(&self, form: FormId, cap: usize, known: &dyn Fn(FormId) -> u32) -> Arc<Values> {

@@ -23,6 +23,21 @@ pub(super) use track::NumberTrack;
 
 use track::{Mantissa, Part};
 
+/// What an alternative of a number is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Role {
+    /// To lead to an end, which the vocabulary must be able to spell.
+    Leads,
+    /// To say of the numbers that others lead to whether they are its own.
+    Watches,
+}
+
+impl Role {
+    fn of(tag: u16, active: u16) -> Self {
+        if tag < active { Self::Leads } else { Self::Watches }
+    }
+}
+
 impl JsonAutomaton {
     /// Bytes of the shortest number that an atom allows; `None` where there is none.
     pub(super) fn number_start_cost(&self, atom: u32) -> Option<u32> {
@@ -43,12 +58,15 @@ impl JsonAutomaton {
 
     /// The track of an atom's numbers with this sign, after it.
     pub(super) fn number_start(&self, atom: u32, negative: bool) -> Option<u32> {
+        self.start_track(atom, negative, Role::Leads)
+    }
+
+    fn start_track(&self, atom: u32, negative: bool, role: Role) -> Option<u32> {
         if negative && !self.spells("-") {
             return None;
         }
         let mantissa = Mantissa::start(&self.number_rules(atom), negative)?;
-        let track = self.number_tracks.intern(NumberTrack { atom, part: Part::Mantissa(mantissa) });
-        self.number_is_live(track).then_some(track)
+        self.live_track(NumberTrack { atom, part: Part::Mantissa(mantissa) }, role)
     }
 
     /// The situation after a number's first byte, for the atoms of each tag.
@@ -64,15 +82,18 @@ impl JsonAutomaton {
             return self.start_long(seq, atoms, active, byte, state);
         }
         let negative = byte == b'-';
-        let tracks: Vec<(u16, u32)> =
-            atoms.iter().filter_map(|&(tag, atom)| Some((tag, self.number_start(atom, negative)?))).collect();
+        let tracks: Vec<(u16, u32)> = atoms
+            .iter()
+            .filter_map(|&(tag, atom)| Some((tag, self.start_track(atom, negative, Role::of(tag, active))?)))
+            .collect();
         let state = State { a: 0, b: 0, c: 0, ..state };
         if negative { self.number_state(tracks, active, state) } else { self.step_number(&tracks, active, state, byte) }
     }
 
     /// One more byte of a number; `None` where no alternative reads it.
     pub(super) fn step_number(&self, alts: &[(u16, u32)], active: u16, state: State, byte: u8) -> Option<State> {
-        let kept = alts.iter().filter_map(|&(tag, track)| Some((tag, self.step_track(track, byte)?))).collect();
+        let read = |&(tag, track): &(u16, u32)| Some((tag, self.read_track(track, byte, Role::of(tag, active))?));
+        let kept = alts.iter().filter_map(read).collect();
         self.number_state(kept, active, state)
     }
 
@@ -94,14 +115,19 @@ impl JsonAutomaton {
     }
 
     pub(super) fn step_track(&self, track: u32, byte: u8) -> Option<u32> {
-        let track = self.number_tracks.get(track);
-        let part = track.part.step(&self.number_rules(track.atom), byte)?;
-        let next = self.number_tracks.intern(NumberTrack { atom: track.atom, part });
-        self.number_is_live(next).then_some(next)
+        self.read_track(track, byte, Role::Leads)
     }
 
-    fn number_is_live(&self, track: u32) -> bool {
-        self.number_lives.get_or(track, || self.track_is_live(self.number_tracks.get(track)))
+    fn read_track(&self, track: u32, byte: u8, role: Role) -> Option<u32> {
+        let track = self.number_tracks.get(track);
+        let part = track.part.step(&self.number_rules(track.atom), byte)?;
+        self.live_track(NumberTrack { atom: track.atom, part }, role)
+    }
+
+    fn live_track(&self, track: NumberTrack, role: Role) -> Option<u32> {
+        let id = self.number_tracks.intern(track);
+        let live = self.number_lives.get_or((id, role), || self.track_is_live(self.number_tracks.get(id), role));
+        live.then_some(id)
     }
 
     /// Bytes to the nearest end of a number; `None` where none can be reached.

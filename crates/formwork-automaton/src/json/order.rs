@@ -29,6 +29,11 @@ impl Positions {
         Self { ordered, interned: Interner::new(), walks: Memo::new(), members: Memo::new(), items: Memo::new() }
     }
 
+    /// Bytes held on the heap, roughly.
+    pub(super) fn bytes(&self) -> usize {
+        self.interned.bytes() + self.walks.bytes() + self.members.bytes() + self.items.bytes()
+    }
+
     /// The root's position.
     pub(super) fn root(&self, root: NodeId) -> u32 {
         self.interned.intern(if self.ordered { Box::from([root]) } else { Box::default() })

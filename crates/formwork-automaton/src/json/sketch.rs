@@ -45,6 +45,11 @@ impl Sketch {
         self.values.as_deref().or(strings)
     }
 
+    /// How many texts it lists.
+    pub(super) fn texts(&self) -> usize {
+        [&self.values, &self.strings].into_iter().flatten().map(|texts| texts.len()).sum()
+    }
+
     /// Whether there is surely no value.
     pub(super) fn is_empty(&self) -> bool {
         self.types == 0 || self.values.as_ref().is_some_and(|values| values.is_empty())

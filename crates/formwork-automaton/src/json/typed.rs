@@ -61,6 +61,10 @@ impl JsonAutomaton {
 
     pub(super) fn typed_noting(&self, form: FormId, evaluated: Evaluated) -> Arc<Typed> {
         self.typed.get_or((form, evaluated), || {
+            if self.is_full() {
+                self.note_undecided();
+                return Arc::new(Typed { cut: true, ..Typed::default() });
+            }
             let typed = match self.forms.get(form.0) {
                 Form::False => Typed::default(),
                 Form::True => self.everything(),

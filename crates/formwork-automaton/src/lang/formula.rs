@@ -38,6 +38,18 @@ pub(super) enum Formula {
     Not(FormulaId),
 }
 
+impl Formula {
+    /// Bytes that it takes among others, in a list and in a map.
+    fn bytes(&self) -> usize {
+        let boxed = match self {
+            Self::Pattern { threads, observers, .. } => size_of_val(&**threads) + size_of_val(&**observers),
+            Self::And(parts) | Self::Or(parts) => size_of_val(&**parts),
+            Self::No | Self::Yes | Self::Literals { .. } | Self::Not(_) => 0,
+        };
+        2 * (boxed + size_of::<Self>()) + size_of::<Facts>() + size_of::<FormulaId>()
+    }
+}
+
 /// How formulas are joined: the two are each other's mirror.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Connective {
@@ -97,6 +109,7 @@ pub(super) struct Facts {
 pub(super) struct Formulas {
     list: Vec<(Formula, Facts)>,
     known: FxHashMap<Formula, FormulaId>,
+    bytes: usize,
 }
 
 impl Formulas {
@@ -110,7 +123,7 @@ impl Formulas {
             finite: !accepts,
             classes: base,
         };
-        let mut this = Self { list: Vec::new(), known: FxHashMap::default() };
+        let mut this = Self { list: Vec::new(), known: FxHashMap::default(), bytes: 0 };
         this.insert(Formula::No, facts(false, u32::MAX));
         this.insert(Formula::Yes, facts(true, 0));
         this
@@ -130,6 +143,7 @@ impl Formulas {
 
     pub(super) fn insert(&mut self, formula: Formula, facts: Facts) -> FormulaId {
         let id = to_u32(self.list.len());
+        self.bytes += formula.bytes();
         self.list.push((formula.clone(), facts));
         self.known.insert(formula, id);
         id
@@ -162,12 +176,6 @@ impl Formulas {
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        let boxed = |formula: &Formula| match formula {
-            Formula::Pattern { threads, observers, .. } => threads.len() * 8 + observers.len() * 4,
-            Formula::And(parts) | Formula::Or(parts) => parts.len() * 4,
-            _ => 0,
-        };
-        let own: usize = self.list.iter().map(|(formula, _)| 2 * boxed(formula)).sum();
-        own + self.list.len() * (2 * size_of::<Formula>() + size_of::<Facts>() + 8)
+        self.bytes
     }
 }

@@ -313,6 +313,11 @@ impl Store {
             })
             .sum();
         let spellings: usize = self.spellings.all().iter().map(super::spelling::Spelling::heap_bytes).sum();
-        atoms + spellings + self.formulas.heap_bytes() + self.partitions.len() * 700 + self.states.len() * 16
+        atoms + spellings + self.state_bytes()
+    }
+
+    /// Bytes of what grows with the states.
+    pub(super) fn state_bytes(&self) -> usize {
+        self.formulas.heap_bytes() + self.partitions.len() * 700 + self.states.len() * 16
     }
 }

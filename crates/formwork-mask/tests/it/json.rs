@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use formwork_automaton::{JsonAutomaton, Spelling};
-use formwork_grammar::{PropertyOrder, SchemaOptions, Whitespace, parse_schema};
+use formwork_automaton::{Fill, JsonAutomaton, Spelling, TokenId};
+use formwork_grammar::{Limits, PropertyOrder, SchemaOptions, Whitespace, parse_schema};
 use formwork_mask::{CompiledConstraint, TokenEntry, Vocabulary, oracle};
 
 use crate::vocabularies::{Random, real};
@@ -118,5 +118,41 @@ fn equal_the_oracle_where_tokens_hold_two_keys() {
 fn equal_the_oracle_with_a_real_tokenizer() {
     if let Some(path) = real("llama3_2") {
         check(&Vocabulary::from_tokenizer_json(path).unwrap(), 1, 6);
+    }
+}
+
+/// A string of which every text leads to a state of its own.
+const HOSTILE: &str = r#"{"type": "array", "items": {"type": "string", "pattern": "^[ab]*a[ab]{24}$"}}"#;
+
+#[test]
+fn full_tables_end_the_text_and_new_sequences_begin_afresh() {
+    let vocabulary = keyed();
+    let eos = vocabulary.eos()[0];
+    let mut limits = Limits::default();
+    limits.table_bytes = 4 << 20;
+    let options = SchemaOptions::default().whitespace(Whitespace::Compact).limits(limits);
+    let schema = parse_schema(HOSTILE, &options).unwrap();
+    let spelling = Spelling { longest_token: 20, ..Spelling::default() };
+    let automaton = Arc::new(JsonAutomaton::new(schema, &options, spelling).unwrap());
+    let compiled = CompiledConstraint::new(automaton, &vocabulary).unwrap();
+    let mut random = Random::new(7);
+    for _ in 0..4 {
+        let mut matcher = compiled.matcher();
+        let mut text = Vec::new();
+        let mut full = false;
+        while !matcher.is_finished() {
+            let allowed: Vec<_> = matcher.mask().unwrap().iter().collect();
+            full |= matcher.automaton().fill() == Fill::Full;
+            assert!(full || text.len() < 1 << 20, "the tables were never full");
+            // The array is not closed before the tables are full.
+            let ends = |t: &TokenId| *t == eos || vocabulary.bytes(*t) == Some(b"]");
+            let (end, more): (Vec<_>, Vec<_>) = allowed.into_iter().partition(ends);
+            let from = if (full || more.is_empty()) && !end.is_empty() { end } else { more };
+            let token = from[random.below(from.len())];
+            text.extend_from_slice(vocabulary.bytes(token).unwrap_or_default());
+            matcher.advance(token).unwrap();
+        }
+        assert!(matcher.automaton().heap_bytes() < 5 << 20, "{}", matcher.automaton().heap_bytes());
+        assert!(full && text.ends_with(b"]") && matcher.is_accepting());
     }
 }

@@ -1,8 +1,8 @@
 //! Numbers with units so large that their residues would fill the shared tables: their text is kept by the sequence instead, and
 //! read afresh with every byte.
 
-use super::still_active;
 use super::track::{Mantissa, NumberTrack, Part};
+use super::{Role, still_active};
 use crate::automaton::State;
 use crate::frames::Frames;
 use crate::json::JsonAutomaton;
@@ -39,8 +39,10 @@ impl JsonAutomaton {
         seq.note_dynamic();
         let mut text = seq.text_from(state.c).to_vec();
         text.push(byte);
-        let is_live = |atom: u32| self.long_track(atom, &text).is_some_and(|t| self.track_is_live(&t));
-        let kept: Box<[(u16, u32)]> = alts.iter().copied().filter(|(_, atom)| is_live(*atom)).collect();
+        let is_live = |&(tag, atom): &(u16, u32)| {
+            self.long_track(atom, &text).is_some_and(|track| self.track_is_live(&track, Role::of(tag, active)))
+        };
+        let kept: Box<[(u16, u32)]> = alts.iter().copied().filter(is_live).collect();
         let active = still_active(&kept, active)?;
         seq.push_text(byte);
         Some(State { id: self.situations.intern(Situation::LongNumber { alts: kept, active }), ..state })

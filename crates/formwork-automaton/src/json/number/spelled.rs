@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::Role;
 use super::rules::Rules;
 use super::track::{Mantissa, NumberTrack, Part};
 use crate::interner::to_u32;
@@ -51,6 +52,10 @@ impl Found {
 pub(in crate::json) struct SpelledNumbers(FxHashMap<Part, Option<u8>>);
 
 impl SpelledNumbers {
+    pub(in crate::json) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// The table of what can be spelled with these bytes, and whether something was left out.
     fn new(rules: &Rules, bytes: &[u8]) -> (Self, bool) {
         let mut found = Found::default();
@@ -100,9 +105,9 @@ impl JsonAutomaton {
         self.spells(CHARACTERS)
     }
 
-    /// Whether some valid number that the vocabulary can spell begins so.
-    pub(super) fn track_is_live(&self, track: &NumberTrack) -> bool {
-        if self.spells_numbers() {
+    /// Whether some valid number begins so, which the vocabulary can spell where it must.
+    pub(super) fn track_is_live(&self, track: &NumberTrack, role: Role) -> bool {
+        if self.spells_numbers() || role == Role::Watches {
             track.part.is_live(&self.number_rules(track.atom))
         } else {
             self.spelled_numbers(track.atom).0.contains_key(&track.part)
