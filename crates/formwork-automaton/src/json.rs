@@ -111,6 +111,7 @@ pub struct JsonAutomaton {
     spelled_numbers: Memo<u32, Arc<number::SpelledNumbers>>,
     number_costs: Memo<u32, u32>,
     few: Memo<(FormId, usize), Arc<few::Values>>,
+    few_numbers: Memo<(u32, usize), Arc<few::Values>>,
     few_strings: Memo<(u32, usize), Arc<few::Values>>,
     /// Whether some array's items are compared.
     comparing: bool,
@@ -178,6 +179,7 @@ impl JsonAutomaton {
             spelled_numbers: Memo::new(),
             number_costs: Memo::new(),
             few: Memo::new(),
+            few_numbers: Memo::new(),
             few_strings: Memo::new(),
             comparing,
             array_groups: Interner::new(),
@@ -301,6 +303,7 @@ impl JsonAutomaton {
             self.spelled_numbers.bytes(),
             self.number_costs.bytes(),
             self.few.bytes(),
+            self.few_numbers.bytes(),
             self.few_strings.bytes(),
             self.array_members.bytes(),
             self.object_members.bytes(),

@@ -8,7 +8,7 @@ use super::JsonAutomaton;
 use super::distinct::Seen;
 use super::few::Values;
 use super::form::FormId;
-use super::liveness::{NEVER, add};
+use super::liveness::{Known, NEVER, add};
 
 /// What is still to be written of an array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(super) struct ArrayPlan {
 const MAX_STEPS: u32 = 1_000;
 
 struct Search<'a> {
-    known: Option<&'a dyn Fn(FormId) -> u32>,
+    known: Option<&'a Known<'a>>,
     steps: u32,
     /// One more item has to come.
     more: bool,
@@ -36,7 +36,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(known: Option<&'a dyn Fn(FormId) -> u32>, seen: Seen<'a>) -> Self {
+    fn new(known: Option<&'a Known<'a>>, seen: Seen<'a>) -> Self {
         let (failed, few) = (FxHashSet::default(), FxHashMap::default());
         Self { known, steps: 0, more: false, below: NEVER, seen, failed, few }
     }
@@ -58,13 +58,7 @@ impl<'a> Search<'a> {
 impl JsonAutomaton {
     /// How to complete an array of what is left of an atom after `count` items; `index` is the count as far as items differ by
     /// their place.
-    pub(super) fn array_plan(
-        &self,
-        atom: u32,
-        index: u32,
-        count: u32,
-        known: Option<&dyn Fn(FormId) -> u32>,
-    ) -> Option<ArrayPlan> {
+    pub(super) fn array_plan(&self, atom: u32, index: u32, count: u32, known: Option<&Known<'_>>) -> Option<ArrayPlan> {
         self.array_plan_of(atom, index, count, false, Seen::NOTHING, known)
     }
 
@@ -76,7 +70,7 @@ impl JsonAutomaton {
         count: u32,
         more: bool,
         seen: Seen<'_>,
-        known: Option<&dyn Fn(FormId) -> u32>,
+        known: Option<&Known<'_>>,
     ) -> Option<ArrayPlan> {
         self.search_array(Search { more, ..Search::new(known, seen) }, atom, index, count)
     }
@@ -100,7 +94,7 @@ impl JsonAutomaton {
     }
 
     /// The plan of these items; `None` where one of them has no value.
-    pub(super) fn priced(&self, items: Vec<(FormId, u32)>, known: Option<&dyn Fn(FormId) -> u32>) -> Option<ArrayPlan> {
+    pub(super) fn priced(&self, items: Vec<(FormId, u32)>, known: Option<&Known<'_>>) -> Option<ArrayPlan> {
         let cost = items.iter().fold(0_u32, |sum, (form, times)| match (sum, self.cost_by(known, *form)) {
             (NEVER, _) | (_, NEVER) => NEVER,
             (sum, one) => one.saturating_add(1).saturating_mul(*times).saturating_add(sum).min(NEVER - 1),
@@ -202,7 +196,7 @@ impl JsonAutomaton {
     }
 
     /// The cost of an array from its start, given the costs of the forms it needs.
-    pub(super) fn array_cost_with(&self, atom: u32, known: Option<&dyn Fn(FormId) -> u32>) -> u32 {
+    pub(super) fn array_cost_with(&self, atom: u32, known: Option<&Known<'_>>) -> u32 {
         self.array_plan(atom, 0, 0, known).map_or(NEVER, |plan| add(plan.cost, 2))
     }
 

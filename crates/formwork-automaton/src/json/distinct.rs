@@ -16,7 +16,7 @@ use super::equality::canonical;
 use super::few::{FewValue, Values, cap_of};
 use super::form::{Form, FormId};
 use super::keys::KeyRef;
-use super::liveness::NEVER;
+use super::liveness::{Known, NEVER};
 use super::object::{Member, OFF};
 use super::situation::{ArrayAlt, Await, Goal, Situation};
 use super::step::{enclosing, frame_on};
@@ -195,7 +195,7 @@ impl JsonAutomaton {
         index: u32,
         count: u32,
         seen: Seen<'_>,
-        known: Option<&dyn Fn(FormId) -> u32>,
+        known: Option<&Known<'_>>,
     ) -> Option<ArrayPlan> {
         let cost = |form: FormId| self.cost_by(known, form);
         let this = self.array_atoms.get(atom);

@@ -14,7 +14,7 @@ use super::array::{ArrayAtom, ArrayGroup};
 use super::distinct::WholePart;
 use super::equality::canonical;
 use super::form::{Form, FormId};
-use super::liveness::NEVER;
+use super::liveness::{Known, NEVER};
 use super::object::{ObjectAtom, ObjectGroup};
 use super::string::StringAtom;
 use crate::interner::to_u32;
@@ -39,6 +39,8 @@ pub(super) struct Values {
 
 /// Containers that are looked at for those that satisfy a form.
 const CANDIDATES: usize = 1 << 12;
+/// And for all forms of one question together.
+const ALL_CANDIDATES: usize = 1 << 18;
 /// Beginnings of strings and numbers that are looked at.
 const BEGINNINGS: usize = 1 << 14;
 /// And one more for each character that a string must have, up to so many.
@@ -69,10 +71,19 @@ impl Found {
         (self.list.len() <= self.cap).then_some(())
     }
 
+    /// A value that was found before.
+    fn add_known(&mut self, value: &FewValue) -> Option<()> {
+        if !self.list.contains_key(&value.key) {
+            self.list.insert(value.key.clone(), value.value.clone());
+        }
+        (self.list.len() <= self.cap).then_some(())
+    }
+
     /// One more candidate; `None` where they are too many. Where all might have been told, `note` is called.
-    fn try_one(&mut self, note: &dyn Fn()) -> Option<()> {
+    fn try_one(&mut self, sought: &Sought, note: &dyn Fn()) -> Option<()> {
         self.tried += 1;
-        if self.tried > CANDIDATES {
+        sought.tried.set(sought.tried.get() + 1);
+        if self.tried > CANDIDATES || sought.tried.get() > ALL_CANDIDATES {
             if self.complete {
                 note();
             }
@@ -87,9 +98,25 @@ impl Found {
     }
 }
 
+/// What one question, or those that the cost of one form leads to, has sought.
+#[derive(Default)]
+pub(super) struct Sought {
+    /// The values found, by form and cap, for as long as no form that had none has some.
+    values: RefCell<FxHashMap<(FormId, usize), Arc<Values>>>,
+    /// Containers looked at.
+    tried: Cell<usize>,
+}
+
+impl Sought {
+    /// More forms have values than before.
+    pub(super) fn forget(&self) {
+        self.values.borrow_mut().clear();
+    }
+}
+
 /// One question, whose answer is put together from parts.
 struct Parts<'a> {
-    known: &'a dyn Fn(FormId) -> u32,
+    known: &'a Known<'a>,
     depth: u32,
     /// What was found of each form, or nothing yet where that is what is being found.
     memo: &'a RefCell<FxHashMap<FormId, Option<Arc<Values>>>>,
@@ -108,31 +135,37 @@ pub(super) fn cap_of(items: u32) -> usize {
 impl JsonAutomaton {
     /// All values of a form where they are at most `cap`, otherwise a few more than that.
     pub(super) fn some_values(&self, form: FormId, cap: usize) -> Arc<Values> {
-        self.few.get_or((form, cap), || self.find_values(form, cap, &|form| self.cost(form)))
+        self.few.get_or((form, cap), || {
+            let (costs, sought) = (&|form| self.cost(form), &Sought::default());
+            self.find_values(form, cap, &Known { costs, sought })
+        })
     }
 
     /// All values of a form, where they are at most `cap`; `None` where they are more. `known` gives the costs of forms while they are
     /// still being found.
-    pub(super) fn few_values(
-        &self,
-        form: FormId,
-        cap: usize,
-        known: Option<&dyn Fn(FormId) -> u32>,
-    ) -> Option<Arc<Values>> {
+    pub(super) fn few_values(&self, form: FormId, cap: usize, known: Option<&Known<'_>>) -> Option<Arc<Values>> {
         Some(self.values_by(form, cap, known)).filter(|values| values.complete)
     }
 
     /// As [`some_values`](Self::some_values), by the costs that are known.
-    pub(super) fn values_by(&self, form: FormId, cap: usize, known: Option<&dyn Fn(FormId) -> u32>) -> Arc<Values> {
+    pub(super) fn values_by(&self, form: FormId, cap: usize, known: Option<&Known<'_>>) -> Arc<Values> {
         match known {
             None => self.some_values(form, cap),
-            Some(known) => self.find_values(form, cap, known),
+            Some(known) => {
+                let sought = known.sought.values.borrow().get(&(form, cap)).cloned();
+                sought.unwrap_or_else(|| {
+                    let values = self.find_values(form, cap, known);
+                    known.sought.values.borrow_mut().insert((form, cap), values.clone());
+                    values
+                })
+            }
         }
     }
 
     /// Some containers of a form of which this much stands at the beginning, or, in an object, anywhere.
     pub(super) fn values_that_begin(&self, form: FormId, cap: usize, begun: &WholePart) -> Arc<Values> {
-        let (known, memo) = (&|form| self.cost(form), &RefCell::default());
+        let (costs, sought, memo) = (&|form| self.cost(form), &Sought::default(), &RefCell::default());
+        let known = &Known { costs, sought };
         let parts = Parts { known, depth: DEPTH, memo, before: &FxHashMap::default(), asked: &Cell::new(false) };
         let typed = self.typed(form);
         let mut found = Found { cap, tried: 0, complete: false, list: BTreeMap::new() };
@@ -166,14 +199,22 @@ impl JsonAutomaton {
         Arc::new(found.into_values())
     }
 
-    fn find_values(&self, form: FormId, cap: usize, known: &dyn Fn(FormId) -> u32) -> Arc<Values> {
+    fn find_values(&self, form: FormId, cap: usize, known: &Known<'_>) -> Arc<Values> {
         // Values that hold others of their own form are found in rounds, each with those of the round before inside.
         let mut before = FxHashMap::default();
         for _ in 0..ROUNDS {
             let parts =
                 Parts { known, depth: DEPTH, memo: &RefCell::default(), before: &before, asked: &Cell::new(false) };
             let values = self.values_of(form, cap, &parts);
-            if !parts.asked.get() || values.list.len() > cap {
+            if values.list.len() > cap || values.complete && !parts.asked.get() {
+                return values;
+            }
+            if known.sought.tried.get() > ALL_CANDIDATES {
+                // Where too little was looked at, what was found is all that is relied on.
+                self.note_undecided();
+                return Arc::new(Values { complete: false, unsure: true, ..Values::clone(&values) });
+            }
+            if !parts.asked.get() {
                 return values;
             }
             let unsure = |values: Arc<Values>| {
@@ -227,20 +268,15 @@ impl JsonAutomaton {
             }
         }
         for atom in &typed.numbers {
-            let all = self.number_values(*atom, found.cap).filter(|_| self.spells_numbers());
-            if let Some(numbers) = all {
-                numbers.iter().filter_map(number_of).try_for_each(|number| found.add(number))?;
-            } else {
-                let (numbers, complete) = self.shortest_numbers(*atom, found.cap);
-                found.complete &= complete;
-                numbers.into_iter().try_for_each(|number| found.add(number))?;
-            }
+            let numbers = self.few_numbers.get_or((*atom, found.cap), || Arc::new(self.find_numbers(*atom, found.cap)));
+            found.complete &= numbers.complete;
+            numbers.list.iter().try_for_each(|number| found.add_known(number))?;
         }
         for atom in &typed.strings {
             let strings = self
                 .few_strings
                 .get_or((*atom, found.cap), || Arc::new(self.find_strings(self.string_atoms.get(*atom), found.cap)));
-            strings.list.iter().try_for_each(|text| found.add(text.value.clone()))?;
+            strings.list.iter().try_for_each(|text| found.add_known(text))?;
             if !strings.complete {
                 return None;
             }
@@ -252,6 +288,19 @@ impl JsonAutomaton {
             self.add_objects(*atom, parts, found)?;
         }
         Some(())
+    }
+
+    /// All numbers of an atom where they are at most `cap`, else some of the shortest.
+    fn find_numbers(&self, atom: u32, cap: usize) -> Values {
+        let all = self.number_values(atom, cap).filter(|_| self.spells_numbers());
+        let (numbers, complete) = match all {
+            Some(numbers) => (numbers.iter().filter_map(number_of).collect(), true),
+            None => self.shortest_numbers(atom, cap),
+        };
+        let mut found = Found { cap, tried: 0, complete, list: BTreeMap::new() };
+        // One more than the cap says that they are more.
+        let _ = numbers.into_iter().try_for_each(|number| found.add(number));
+        found.into_values()
     }
 
     /// So many different numbers of an atom, the shortest ones, and whether those are all.
@@ -351,7 +400,7 @@ impl JsonAutomaton {
     fn add_arrays(&self, atom: u32, parts: &Parts<'_>, found: &mut Found) -> Option<()> {
         let this = self.array_atoms.get(atom);
         let prefix = self.prefix_len(atom);
-        let dead = (0..=prefix).find(|index| (parts.known)(self.item_form(atom, *index)) == NEVER);
+        let dead = (0..=prefix).find(|index| parts.known.cost(self.item_form(atom, *index)) == NEVER);
         let mut most = super::typed::least(this.max, dead);
         let mut lists: Vec<Arc<Values>> = Vec::new();
         for index in 0..most.map_or(prefix + 1, |most| most.min(prefix + 1)) {
@@ -378,7 +427,9 @@ impl JsonAutomaton {
             places.push(items.collect());
         }
         let mut items = Items { list: Vec::new(), used: vec![0; ids.len()] };
-        extend_array(this, most.unwrap_or(some), &places, &mut items, found, &|| self.note_undecided())
+        extend_array(this, most.unwrap_or(some), &places, &mut items, found, parts.known.sought, &|| {
+            self.note_undecided()
+        })
     }
 
     fn add_objects(&self, atom: u32, parts: &Parts<'_>, found: &mut Found) -> Option<()> {
@@ -391,7 +442,7 @@ impl JsonAutomaton {
         let mut members = Vec::new();
         for (form, key) in keys.forms.iter().zip(&machine.keys) {
             let needed = this.required.binary_search(key).is_ok();
-            if !needed && !room || self.key_cost(*key) == NEVER || (parts.known)(*form) == NEVER {
+            if !needed && !room || self.key_cost(*key) == NEVER || parts.known.cost(*form) == NEVER {
                 continue;
             }
             let values = self.values_of(*form, found.cap, parts);
@@ -399,7 +450,7 @@ impl JsonAutomaton {
             members.push((self.texts.get(*key).to_string(), needed, values));
         }
         for (form, class) in keys.classes.iter().zip(&machine.classes) {
-            if !room || (parts.known)(*form) == NEVER {
+            if !room || parts.known.cost(*form) == NEVER {
                 continue;
             }
             // Keys without number: one value each will do.
@@ -413,7 +464,7 @@ impl JsonAutomaton {
         // Single members first.
         for (key, _, values) in &members {
             for value in &values.list {
-                found.try_one(&|| self.note_undecided())?;
+                found.try_one(parts.known.sought, &|| self.note_undecided())?;
                 let object = Map::from_iter([(key.clone(), value.value.clone())]);
                 if self.is_object_of(atom, &object) {
                     found.add(Value::Object(object))?;
@@ -421,18 +472,19 @@ impl JsonAutomaton {
             }
         }
         members.sort_by_key(|(_, needed, _)| !needed);
-        self.extend_object(atom, this, &members, &mut Map::new(), found)
+        self.extend_object(atom, &members, &mut Map::new(), found, parts)
     }
 
     fn extend_object(
         &self,
         atom: u32,
-        this: &ObjectAtom,
         members: &[(String, bool, Arc<Values>)],
         object: &mut Map<String, Value>,
         found: &mut Found,
+        parts: &Parts<'_>,
     ) -> Option<()> {
-        found.try_one(&|| self.note_undecided())?;
+        let this = self.object_atoms.get(atom);
+        found.try_one(parts.known.sought, &|| self.note_undecided())?;
         let Some(((key, needed, values), rest)) = members.split_first() else {
             if self.is_object_of(atom, object) {
                 found.add(Value::Object(object.clone()))?;
@@ -440,7 +492,7 @@ impl JsonAutomaton {
             return Some(());
         };
         if !needed {
-            self.extend_object(atom, this, rest, object, found)?;
+            self.extend_object(atom, rest, object, found, parts)?;
         }
         let count = to_u32(object.len());
         if this.max.is_some_and(|max| count >= max) {
@@ -448,7 +500,7 @@ impl JsonAutomaton {
         }
         for value in &values.list {
             object.insert(key.clone(), value.value.clone());
-            self.extend_object(atom, this, rest, object, found)?;
+            self.extend_object(atom, rest, object, found, parts)?;
             object.remove(key);
         }
         Some(())
@@ -564,9 +616,10 @@ fn extend_array<'a>(
     places: &'a [Vec<Item>],
     items: &mut Items<'a>,
     found: &mut Found,
+    sought: &Sought,
     note: &dyn Fn(),
 ) -> Option<()> {
-    found.try_one(note)?;
+    found.try_one(sought, note)?;
     let count = to_u32(items.list.len());
     let repeats = || items.used.iter().any(|times| *times > 1);
     if count >= atom.min && counts_fit(atom, &items.list) && (!atom.repeats || repeats()) {
@@ -581,7 +634,7 @@ fn extend_array<'a>(
         }
         items.list.push(item);
         items.used[item.id] += 1;
-        extend_array(atom, most, places, items, found, note)?;
+        extend_array(atom, most, places, items, found, sought, note)?;
         items.list.pop();
         items.used[item.id] -= 1;
     }

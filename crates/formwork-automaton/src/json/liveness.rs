@@ -21,6 +21,7 @@ use formwork_grammar::{Applicator, NodeKind, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::JsonAutomaton;
+use super::few::Sought;
 use super::form::{Form, FormId};
 use super::object_plan::Place;
 
@@ -45,6 +46,18 @@ impl Costs {
 const MAX_FORMS: usize = 1 << 16;
 /// Items of an array that are looked at for one that nothing can be.
 const MAX_BLAMED: u32 = 64;
+
+/// The costs of forms while they are still being found.
+pub(super) struct Known<'a> {
+    pub(super) costs: &'a dyn Fn(FormId) -> u32,
+    pub(super) sought: &'a Sought,
+}
+
+impl Known<'_> {
+    pub(super) fn cost(&self, form: FormId) -> u32 {
+        (self.costs)(form)
+    }
+}
 
 /// A cost that is held below [`NEVER`] however large it is.
 fn finite(cost: u32) -> u32 {
@@ -76,6 +89,7 @@ impl JsonAutomaton {
         // Forms whose costs are asked for on the way join the list: which ones a plan needs is known only while it is made.
         let mut unknown = vec![form];
         let mut found: FxHashMap<FormId, u32> = FxHashMap::from_iter([(form, NEVER)]);
+        let sought = Sought::default();
         loop {
             let mut lowered = false;
             let met: RefCell<Vec<FormId>> = RefCell::default();
@@ -87,10 +101,15 @@ impl JsonAutomaton {
                         NEVER
                     })
                 };
+                let known = Known { costs: &known, sought: &sought };
                 let cost = self.cheapest(form, &known).map_or(NEVER, |(_, cost)| cost);
-                if cost < found.get(&form).copied().unwrap_or(NEVER) {
+                let before = found.get(&form).copied().unwrap_or(NEVER);
+                if cost < before {
                     found.insert(form, cost);
                     lowered = true;
+                    if before == NEVER {
+                        sought.forget();
+                    }
                 }
             }
             for form in met.into_inner() {
@@ -114,12 +133,12 @@ impl JsonAutomaton {
     }
 
     /// The cost of a form, by those that are being found where they are.
-    pub(super) fn cost_by(&self, known: Option<&dyn Fn(FormId) -> u32>, form: FormId) -> u32 {
-        known.map_or_else(|| self.cost(form), |known| known(form))
+    pub(super) fn cost_by(&self, known: Option<&Known<'_>>, form: FormId) -> u32 {
+        known.map_or_else(|| self.cost(form), |known| known.cost(form))
     }
 
     /// The cheapest alternative of a form, given the costs of the forms it needs.
-    fn cheapest(&self, form: FormId, known: &dyn Fn(FormId) -> u32) -> Option<(Cheapest, u32)> {
+    fn cheapest(&self, form: FormId, known: &Known<'_>) -> Option<(Cheapest, u32)> {
         let typed = self.typed(form);
         let null = typed.null.then_some((Cheapest::Null, 4));
         let booleans = [(2, true, 4), (1, false, 5)]
@@ -129,7 +148,7 @@ impl JsonAutomaton {
         let numbers = typed.numbers.iter().filter_map(|a| Some((Cheapest::Number(*a), self.number_start_cost(*a)?)));
         let strings = typed.strings.iter().map(|a| (Cheapest::String(*a), self.string_cost(*a)));
         let arrays = typed.arrays.iter().map(|a| (Cheapest::Array(*a), self.array_cost_with(*a, Some(known))));
-        let objects = typed.objects.iter().map(|a| (Cheapest::Object(*a), self.object_cost_with(*a, known)));
+        let objects = typed.objects.iter().map(|a| (Cheapest::Object(*a), self.object_cost_with(*a, known.costs)));
         null.into_iter()
             .chain(booleans)
             .chain(numbers)
@@ -144,7 +163,7 @@ impl JsonAutomaton {
     pub(super) fn cheapest_of(&self, form: FormId) -> Option<Cheapest> {
         let own = self.cost(form);
         let below = |form| self.costs.get(form).filter(|cost| *cost < own).unwrap_or(NEVER);
-        self.cheapest(form, &below).map(|(cheapest, _)| cheapest)
+        self.cheapest(form, &Known { costs: &below, sought: &Sought::default() }).map(|(cheapest, _)| cheapest)
     }
 
     fn string_cost(&self, atom: u32) -> u32 {
