@@ -454,3 +454,16 @@ fn numbers_that_are_only_watched_whatever_is_spelled() {
         finish(&automaton, seq, state, text);
     }
 }
+
+#[test]
+fn a_second_value_that_costs_more_than_the_array_seems_to() {
+    let schema = json!({"type": "array", "uniqueItems": true, "contains": {"enum": [null, {"a": {"ab": null}}]}, "minContains": 2});
+    check(&schema, &[r#"[null,{"a":{"ab":null}}]"#], &["[null,null]", "[null]"]);
+    let empty = json!({"type": "object", "maxProperties": 0});
+    let rest = json!({"type": "array", "minItems": 1, "items": {"enum": [[null, null]]}});
+    let schema = json!({"type": "array", "minItems": 2, "uniqueItems": true, "contains": empty, "minContains": 0, "unevaluatedItems": rest});
+    let twice = json!({"not": {"not": {"$ref": "#/$defs/a"}}, "$defs": {"a": schema}});
+    for schema in [schema, twice] {
+        check(&schema, &["[[[null,null]],{}]", "[{},[[null,null]]]"], &["[{},{}]", "[{}]"]);
+    }
+}

@@ -116,7 +116,8 @@ impl Sought {
 
 /// One question, whose answer is put together from parts.
 struct Parts<'a> {
-    known: &'a Known<'a>,
+    known: &'a dyn Fn(FormId) -> u32,
+    sought: &'a Sought,
     depth: u32,
     /// What was found of each form, or nothing yet where that is what is being found.
     memo: &'a RefCell<FxHashMap<FormId, Option<Arc<Values>>>>,
@@ -135,10 +136,7 @@ pub(super) fn cap_of(items: u32) -> usize {
 impl JsonAutomaton {
     /// All values of a form where they are at most `cap`, otherwise a few more than that.
     pub(super) fn some_values(&self, form: FormId, cap: usize) -> Arc<Values> {
-        self.few.get_or((form, cap), || {
-            let (costs, sought) = (&|form| self.cost(form), &Sought::default());
-            self.find_values(form, cap, &Known { costs, sought })
-        })
+        self.few.get_or((form, cap), || self.find_values(form, cap, &|form| self.cost(form), &Sought::default()))
     }
 
     /// All values of a form, where they are at most `cap`; `None` where they are more. `known` gives the costs of forms while they are
@@ -149,24 +147,22 @@ impl JsonAutomaton {
 
     /// As [`some_values`](Self::some_values), by the costs that are known.
     pub(super) fn values_by(&self, form: FormId, cap: usize, known: Option<&Known<'_>>) -> Arc<Values> {
-        match known {
-            None => self.some_values(form, cap),
-            Some(known) => {
-                let sought = known.sought.values.borrow().get(&(form, cap)).cloned();
-                sought.unwrap_or_else(|| {
-                    let values = self.find_values(form, cap, known);
-                    known.sought.values.borrow_mut().insert((form, cap), values.clone());
-                    values
-                })
-            }
-        }
+        let Some((known, sought)) = known.and_then(|known| Some((known, known.sought?))) else {
+            return self.some_values(form, cap);
+        };
+        let found = sought.values.borrow().get(&(form, cap)).cloned();
+        found.unwrap_or_else(|| {
+            let values = self.find_values(form, cap, known.costs, sought);
+            sought.values.borrow_mut().insert((form, cap), values.clone());
+            values
+        })
     }
 
     /// Some containers of a form of which this much stands at the beginning, or, in an object, anywhere.
     pub(super) fn values_that_begin(&self, form: FormId, cap: usize, begun: &WholePart) -> Arc<Values> {
-        let (costs, sought, memo) = (&|form| self.cost(form), &Sought::default(), &RefCell::default());
-        let known = &Known { costs, sought };
-        let parts = Parts { known, depth: DEPTH, memo, before: &FxHashMap::default(), asked: &Cell::new(false) };
+        let (known, sought, memo) = (&|form| self.cost(form), &Sought::default(), &RefCell::default());
+        let parts =
+            Parts { known, sought, depth: DEPTH, memo, before: &FxHashMap::default(), asked: &Cell::new(false) };
         let typed = self.typed(form);
         let mut found = Found { cap, tried: 0, complete: false, list: BTreeMap::new() };
         // What is found by then will do.
@@ -199,17 +195,23 @@ impl JsonAutomaton {
         Arc::new(found.into_values())
     }
 
-    fn find_values(&self, form: FormId, cap: usize, known: &Known<'_>) -> Arc<Values> {
+    fn find_values(&self, form: FormId, cap: usize, known: &dyn Fn(FormId) -> u32, sought: &Sought) -> Arc<Values> {
         // Values that hold others of their own form are found in rounds, each with those of the round before inside.
         let mut before = FxHashMap::default();
         for _ in 0..ROUNDS {
-            let parts =
-                Parts { known, depth: DEPTH, memo: &RefCell::default(), before: &before, asked: &Cell::new(false) };
+            let parts = Parts {
+                known,
+                sought,
+                depth: DEPTH,
+                memo: &RefCell::default(),
+                before: &before,
+                asked: &Cell::new(false),
+            };
             let values = self.values_of(form, cap, &parts);
             if values.list.len() > cap || values.complete && !parts.asked.get() {
                 return values;
             }
-            if known.sought.tried.get() > ALL_CANDIDATES {
+            if sought.tried.get() > ALL_CANDIDATES {
                 // Where too little was looked at, what was found is all that is relied on.
                 self.note_undecided();
                 return Arc::new(Values { complete: false, unsure: true, ..Values::clone(&values) });
@@ -400,7 +402,7 @@ impl JsonAutomaton {
     fn add_arrays(&self, atom: u32, parts: &Parts<'_>, found: &mut Found) -> Option<()> {
         let this = self.array_atoms.get(atom);
         let prefix = self.prefix_len(atom);
-        let dead = (0..=prefix).find(|index| parts.known.cost(self.item_form(atom, *index)) == NEVER);
+        let dead = (0..=prefix).find(|index| (parts.known)(self.item_form(atom, *index)) == NEVER);
         let mut most = super::typed::least(this.max, dead);
         let mut lists: Vec<Arc<Values>> = Vec::new();
         for index in 0..most.map_or(prefix + 1, |most| most.min(prefix + 1)) {
@@ -427,9 +429,7 @@ impl JsonAutomaton {
             places.push(items.collect());
         }
         let mut items = Items { list: Vec::new(), used: vec![0; ids.len()] };
-        extend_array(this, most.unwrap_or(some), &places, &mut items, found, parts.known.sought, &|| {
-            self.note_undecided()
-        })
+        extend_array(this, most.unwrap_or(some), &places, &mut items, found, parts.sought, &|| self.note_undecided())
     }
 
     fn add_objects(&self, atom: u32, parts: &Parts<'_>, found: &mut Found) -> Option<()> {
@@ -442,7 +442,7 @@ impl JsonAutomaton {
         let mut members = Vec::new();
         for (form, key) in keys.forms.iter().zip(&machine.keys) {
             let needed = this.required.binary_search(key).is_ok();
-            if !needed && !room || self.key_cost(*key) == NEVER || parts.known.cost(*form) == NEVER {
+            if !needed && !room || self.key_cost(*key) == NEVER || (parts.known)(*form) == NEVER {
                 continue;
             }
             let values = self.values_of(*form, found.cap, parts);
@@ -450,7 +450,7 @@ impl JsonAutomaton {
             members.push((self.texts.get(*key).to_string(), needed, values));
         }
         for (form, class) in keys.classes.iter().zip(&machine.classes) {
-            if !room || parts.known.cost(*form) == NEVER {
+            if !room || (parts.known)(*form) == NEVER {
                 continue;
             }
             // Keys without number: one value each will do.
@@ -464,7 +464,7 @@ impl JsonAutomaton {
         // Single members first.
         for (key, _, values) in &members {
             for value in &values.list {
-                found.try_one(parts.known.sought, &|| self.note_undecided())?;
+                found.try_one(parts.sought, &|| self.note_undecided())?;
                 let object = Map::from_iter([(key.clone(), value.value.clone())]);
                 if self.is_object_of(atom, &object) {
                     found.add(Value::Object(object))?;
@@ -484,7 +484,7 @@ impl JsonAutomaton {
         parts: &Parts<'_>,
     ) -> Option<()> {
         let this = self.object_atoms.get(atom);
-        found.try_one(parts.known.sought, &|| self.note_undecided())?;
+        found.try_one(parts.sought, &|| self.note_undecided())?;
         let Some(((key, needed, values), rest)) = members.split_first() else {
             if self.is_object_of(atom, object) {
                 found.add(Value::Object(object.clone()))?;

@@ -47,10 +47,11 @@ const MAX_FORMS: usize = 1 << 16;
 /// Items of an array that are looked at for one that nothing can be.
 const MAX_BLAMED: u32 = 64;
 
-/// The costs of forms while they are still being found.
+/// The costs of forms, some of them while they are still being found.
 pub(super) struct Known<'a> {
     pub(super) costs: &'a dyn Fn(FormId) -> u32,
-    pub(super) sought: &'a Sought,
+    /// What values were found by these costs; `None` where they are found by all costs.
+    pub(super) sought: Option<&'a Sought>,
 }
 
 impl Known<'_> {
@@ -101,7 +102,7 @@ impl JsonAutomaton {
                         NEVER
                     })
                 };
-                let known = Known { costs: &known, sought: &sought };
+                let known = Known { costs: &known, sought: Some(&sought) };
                 let cost = self.cheapest(form, &known).map_or(NEVER, |(_, cost)| cost);
                 let before = found.get(&form).copied().unwrap_or(NEVER);
                 if cost < before {
@@ -163,7 +164,8 @@ impl JsonAutomaton {
     pub(super) fn cheapest_of(&self, form: FormId) -> Option<Cheapest> {
         let own = self.cost(form);
         let below = |form| self.costs.get(form).filter(|cost| *cost < own).unwrap_or(NEVER);
-        self.cheapest(form, &Known { costs: &below, sought: &Sought::default() }).map(|(cheapest, _)| cheapest)
+        // A value that differs from others is written as it is, whatever it costs.
+        self.cheapest(form, &Known { costs: &below, sought: None }).map(|(cheapest, _)| cheapest)
     }
 
     fn string_cost(&self, atom: u32) -> u32 {
