@@ -467,3 +467,12 @@ fn a_second_value_that_costs_more_than_the_array_seems_to() {
         check(&schema, &["[[[null,null]],{}]", "[{},[[null,null]]]"], &["[{},{}]", "[{}]"]);
     }
 }
+
+#[test]
+fn distinct_values_of_one_alternative_beside_many_of_another() {
+    let recursive = json!({"oneOf": [{"$ref": "#"}, {"type": "object"}]});
+    let schema = json!({
+        "type": "array", "uniqueItems": true, "contains": recursive, "minContains": 1, "prefixItems": [true, true], "unevaluatedItems": {"enum": [null]},
+    });
+    check(&schema, &["[{}]", r#"[1,[{}]]"#, r#"[{},{"a":[]},null]"#], &["[1,2]", "[1,1,{}]"]);
+}

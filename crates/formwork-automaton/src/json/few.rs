@@ -92,6 +92,14 @@ impl Found {
         Some(())
     }
 
+    /// After the values of one alternative, or as many of them as were looked at: what another one has is looked at too, so that what is
+    /// found only grows with the forms that have values. `None` where there are more than enough.
+    fn next_alternative(&mut self, all: Option<()>) -> Option<()> {
+        self.tried = 0;
+        self.complete &= all.is_some();
+        (self.list.len() <= self.cap).then_some(())
+    }
+
     fn into_values(self) -> Values {
         let list = self.list.into_iter().map(|(key, value)| FewValue { key, value }).collect();
         Values { list, complete: self.complete, unsure: false }
@@ -284,10 +292,12 @@ impl JsonAutomaton {
             }
         }
         for atom in &typed.arrays {
-            self.add_arrays(*atom, parts, found)?;
+            let all = self.add_arrays(*atom, parts, found);
+            found.next_alternative(all)?;
         }
         for atom in &typed.objects {
-            self.add_objects(*atom, parts, found)?;
+            let all = self.add_objects(*atom, parts, found);
+            found.next_alternative(all)?;
         }
         Some(())
     }
