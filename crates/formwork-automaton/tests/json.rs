@@ -476,3 +476,22 @@ fn distinct_values_of_one_alternative_beside_many_of_another() {
     });
     check(&schema, &["[{}]", r#"[1,[{}]]"#, r#"[{},{"a":[]},null]"#], &["[1,2]", "[1,1,{}]"]);
 }
+
+#[test]
+fn an_empty_array_is_held_against_one_that_begins() {
+    let schema = json!({
+        "type": "array", "minItems": 1, "uniqueItems": true, "contains": {"enum": [[]]}, "minContains": 1, "unevaluatedItems": {"type": "object"},
+    });
+    check(&schema, &["[[]]", "[[],{}]", "[{},[]]"], &["[[],[", "[{},{}", "[{}]"]);
+}
+
+#[test]
+fn distinct_values_of_forms_that_hold_each_other_in_great_numbers() {
+    let inner = json!({"type": "array", "minItems": 2, "uniqueItems": true, "contains": {"const": 0}, "minContains": 0, "items": {"$ref": "#"}});
+    let number = json!({"type": "number", "minimum": 0.25, "maximum": 2});
+    let first = json!({"type": "integer", "minimum": 0, "maximum": 4});
+    let schema = json!({
+        "type": "array", "contains": number, "minContains": 1, "maxContains": 1, "prefixItems": [first, inner], "items": {"type": "integer", "minimum": -46, "maximum": -41},
+    });
+    check(&schema, &["[2]", "[2,[[1],[2]]]"], &["[2,[[1]]]", "[2,[[1],[1]]]", "[0]"]);
+}

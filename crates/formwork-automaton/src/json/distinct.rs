@@ -134,6 +134,9 @@ impl JsonAutomaton {
     ) -> Option<FxHashMap<usize, Value>> {
         let cap = cap_of(items);
         let total = forms.iter().map(|(_, times)| *times as usize).sum::<usize>();
+        if total < 2 && seen.is_empty() {
+            return Some(FxHashMap::default());
+        }
         let mut slots: Vec<(usize, Vec<FewValue>)> = Vec::new();
         let mut at = 0;
         for &(form, times) in forms {
@@ -637,7 +640,8 @@ fn begins_like(text: &[u8], other: &[u8]) -> bool {
             key.is_none_or(|key| other.contains_key(&key))
                 && begun.iter().all(|(key, value)| other.get(key).is_some_and(|v| canonical(v) == canonical(value)))
         }
-        (Some(WholePart::Array(begun)), Ok(Value::Array(other))) => {
+        // Before a comma nothing says that there is an item.
+        (Some(WholePart::Array(begun)), Ok(Value::Array(other))) if !begun.is_empty() => {
             begun.len() < other.len() && begun.iter().zip(&other).all(|(a, b)| canonical(a) == canonical(b))
         }
         _ => true,

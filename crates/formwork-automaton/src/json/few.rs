@@ -41,6 +41,8 @@ pub(super) struct Values {
 const CANDIDATES: usize = 1 << 12;
 /// And for all forms of one question together.
 const ALL_CANDIDATES: usize = 1 << 18;
+/// But so many of each form are, so that none seems to have no values for what others took.
+const FEW_CANDIDATES: usize = 1 << 7;
 /// Beginnings of strings and numbers that are looked at.
 const BEGINNINGS: usize = 1 << 14;
 /// And one more for each character that a string must have, up to so many.
@@ -83,7 +85,8 @@ impl Found {
     fn try_one(&mut self, sought: &Sought, note: &dyn Fn()) -> Option<()> {
         self.tried += 1;
         sought.tried.set(sought.tried.get() + 1);
-        if self.tried > CANDIDATES || sought.tried.get() > ALL_CANDIDATES {
+        let all_tried = self.tried > FEW_CANDIDATES && sought.tried.get() > ALL_CANDIDATES;
+        if self.tried > CANDIDATES || all_tried {
             if self.complete {
                 note();
             }
@@ -439,7 +442,17 @@ impl JsonAutomaton {
             places.push(items.collect());
         }
         let mut items = Items { list: Vec::new(), used: vec![0; ids.len()] };
-        extend_array(this, most.unwrap_or(some), &places, &mut items, found, parts.sought, &|| self.note_undecided())
+        // The shorter ones first.
+        for length in this.min..=most.unwrap_or(some) {
+            if length as usize > MOST_ITEMS {
+                return None;
+            }
+            let note = || self.note_undecided();
+            if !extend_array(this, length as usize, &places, &mut items, found, parts.sought, &note)? {
+                break;
+            }
+        }
+        Some(())
     }
 
     fn add_objects(&self, atom: u32, parts: &Parts<'_>, found: &mut Found) -> Option<()> {
@@ -619,36 +632,37 @@ struct Open {
     more: u32,
 }
 
-/// Adds the arrays of these items, and those that are longer. The values at each place satisfy the form of the item there.
+/// Adds the arrays of so many items that begin with these, and says whether there are any items for them. The values at each place
+/// satisfy the form of the item there.
 fn extend_array<'a>(
     atom: &ArrayAtom,
-    most: u32,
+    length: usize,
     places: &'a [Vec<Item>],
     items: &mut Items<'a>,
     found: &mut Found,
     sought: &Sought,
     note: &dyn Fn(),
-) -> Option<()> {
+) -> Option<bool> {
     found.try_one(sought, note)?;
-    let count = to_u32(items.list.len());
-    let repeats = || items.used.iter().any(|times| *times > 1);
-    if count >= atom.min && counts_fit(atom, &items.list) && (!atom.repeats || repeats()) {
-        found.add(items.list.iter().map(|item| item.value.clone()).collect())?;
+    if items.list.len() >= length {
+        let repeats = || items.used.iter().any(|times| *times > 1);
+        if counts_fit(atom, &items.list) && (!atom.repeats || repeats()) {
+            found.add(items.list.iter().map(|item| item.value.clone()).collect())?;
+        }
+        return Some(true);
     }
-    if count >= most || items.list.len() > MOST_ITEMS {
-        return Some(());
-    }
+    let mut reached = false;
     for item in places.get(items.list.len()).or(places.last())? {
         if atom.unique && items.used[item.id] > 0 {
             continue;
         }
         items.list.push(item);
         items.used[item.id] += 1;
-        extend_array(atom, most, places, items, found, sought, note)?;
+        reached |= extend_array(atom, length, places, items, found, sought, note)?;
         items.list.pop();
         items.used[item.id] -= 1;
     }
-    Some(())
+    Some(reached)
 }
 
 fn counts_fit(atom: &ArrayAtom, items: &[&Item]) -> bool {
