@@ -188,7 +188,14 @@ impl JsonAutomaton {
         }
         let values = self.some_values(form, cap_of(to_u32(used.len())));
         let fresh = values.list.iter().filter(|value| !used.contains(&value.key));
-        fresh.min_by_key(|value| self.cost(self.value_form(&value.value))).map(|value| value.value.clone())
+        let found = fresh.min_by_key(|value| self.cost(self.value_form(&value.value))).map(|value| value.value.clone());
+        found.or_else(|| {
+            // None of those that were looked at: one that is none of those used, then.
+            let used = used.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok());
+            let others = used.filter(|value| self.is_value_of(form, value)).map(|v| self.not_form(self.value_form(&v)));
+            let form = self.all_of([form].into_iter().chain(others));
+            if self.cost(form) == NEVER { None } else { serde_json::from_str(&self.spell_form(form)).ok() }
+        })
     }
 
     /// How to complete an array in which two items must be equal.

@@ -33,7 +33,7 @@ pub(super) struct Values {
     pub(super) list: Vec<FewValue>,
     /// There are no others.
     pub(super) complete: bool,
-    /// There may be no others: those that hold values of their own form were sought among too many.
+    /// There may be no others: not all containers were looked at, or those that hold values of their own form were sought among too many.
     pub(super) unsure: bool,
 }
 
@@ -63,6 +63,7 @@ struct Found {
     cap: usize,
     tried: usize,
     complete: bool,
+    unsure: bool,
     list: BTreeMap<String, Value>,
 }
 
@@ -100,12 +101,13 @@ impl Found {
     fn next_alternative(&mut self, all: Option<()>) -> Option<()> {
         self.tried = 0;
         self.complete &= all.is_some();
+        self.unsure = !self.complete && self.list.len() <= self.cap;
         (self.list.len() <= self.cap).then_some(())
     }
 
     fn into_values(self) -> Values {
         let list = self.list.into_iter().map(|(key, value)| FewValue { key, value }).collect();
-        Values { list, complete: self.complete, unsure: false }
+        Values { list, complete: self.complete, unsure: self.unsure }
     }
 }
 
@@ -175,7 +177,7 @@ impl JsonAutomaton {
         let parts =
             Parts { known, sought, depth: DEPTH, memo, before: &FxHashMap::default(), asked: &Cell::new(false) };
         let typed = self.typed(form);
-        let mut found = Found { cap, tried: 0, complete: false, list: BTreeMap::new() };
+        let mut found = Found { cap, tried: 0, complete: false, unsure: false, list: BTreeMap::new() };
         // What is found by then will do.
         let _ = match begun {
             WholePart::Array(items) => {
@@ -261,7 +263,7 @@ impl JsonAutomaton {
             _ => return Arc::default(),
         };
         parts.memo.borrow_mut().insert(form, None);
-        let mut found = Found { cap, tried: 0, complete: true, list: BTreeMap::new() };
+        let mut found = Found { cap, tried: 0, complete: true, unsure: false, list: BTreeMap::new() };
         if self.add_values(form, &Parts { depth, ..*parts }, &mut found).is_none() {
             found.complete = false;
         }
@@ -312,7 +314,7 @@ impl JsonAutomaton {
             Some(numbers) => (numbers.iter().filter_map(number_of).collect(), true),
             None => self.shortest_numbers(atom, cap),
         };
-        let mut found = Found { cap, tried: 0, complete, list: BTreeMap::new() };
+        let mut found = Found { cap, tried: 0, complete, unsure: false, list: BTreeMap::new() };
         // One more than the cap says that they are more.
         let _ = numbers.into_iter().try_for_each(|number| found.add(number));
         found.into_values()
@@ -355,7 +357,7 @@ impl JsonAutomaton {
     /// All strings of an atom where they are at most `cap`, else some of the shortest: a best-first search over beginnings, one
     /// further byte at a time.
     fn find_strings(&self, atom: &StringAtom, cap: usize) -> Values {
-        let mut found = Found { cap, tried: 0, complete: true, list: BTreeMap::new() };
+        let mut found = Found { cap, tried: 0, complete: true, unsure: false, list: BTreeMap::new() };
         found.complete = self.add_strings(atom, &mut found).is_some();
         found.into_values()
     }
