@@ -156,3 +156,17 @@ fn full_tables_end_the_text_and_new_sequences_begin_afresh() {
         assert!(full && text.ends_with(b"]") && matcher.is_accepting());
     }
 }
+
+#[test]
+fn differ_where_keys_match_other_patterns() {
+    let vocabulary = keyed();
+    let schema = r#"{"type": "object", "patternProperties": {"^a": {"type": "integer"}}, "additionalProperties": {"type": "string"}}"#;
+    let options = SchemaOptions::default().whitespace(Whitespace::Compact);
+    let automaton = JsonAutomaton::new(parse_schema(schema, &options).unwrap(), &options, Spelling::default()).unwrap();
+    let constraint = CompiledConstraint::new(Arc::new(automaton), &vocabulary).unwrap();
+    for text in ["{\"a", "{\"b", "{\"xa", "{\"ab", "{\"a\":1,\"b", "{\"a\":1,\"ac", "{\"b\":\"\",\"a"] {
+        let mut matcher = constraint.matcher();
+        matcher.advance_bytes(text.as_bytes()).unwrap();
+        assert_eq!(oracle::differences(&mut matcher), [], "{text}");
+    }
+}
