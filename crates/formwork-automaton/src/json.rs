@@ -230,7 +230,7 @@ impl JsonAutomaton {
         let root = self.root_form();
         let limit = self.options.limits.shortest_text;
         let judge = |automaton: &Self, form: FormId| match automaton.cost(form) {
-            _ if automaton.is_full() => {
+            _ if automaton.fills_too_soon() => {
                 Err(CompileError::limit("", "table_bytes", u64::from(automaton.options.limits.table_bytes)))
             }
             liveness::NEVER if automaton.undecided() > 0 => Err(CompileError::undecided()),
@@ -274,7 +274,7 @@ impl JsonAutomaton {
 
     /// Bytes of the tables that are not the languages'.
     fn own_bytes(&self) -> usize {
-        let interned = [
+        let tables = [
             self.texts.bytes(),
             self.forms.bytes(),
             self.string_atoms.bytes(),
@@ -294,8 +294,6 @@ impl JsonAutomaton {
             self.awaits.bytes(),
             self.tag_sets.bytes(),
             self.situations.bytes(),
-        ];
-        let remembered = [
             self.typed.bytes(),
             self.sketches.bytes(),
             self.number_rules.bytes(),
@@ -315,12 +313,12 @@ impl JsonAutomaton {
             self.runs.bytes(),
             self.pops.bytes(),
         ];
-        interned.iter().chain(&remembered).sum()
+        tables.iter().sum()
     }
 
-    /// Whether the tables have reached the limit `table_bytes` before the schema was seen to have a value.
-    fn is_full(&self) -> bool {
-        !self.checked.load(Ordering::Relaxed) && self.table_bytes() >= self.options.limits.table_bytes as usize
+    /// Whether the tables are full before the schema was seen to have a value.
+    fn fills_too_soon(&self) -> bool {
+        !self.checked.load(Ordering::Relaxed) && self.fill() == Fill::Full
     }
 
     /// How many shared states there are so far.

@@ -323,8 +323,6 @@ impl Langs {
 
     /// Bytes held on the heap, roughly.
     pub fn heap_bytes(&self) -> usize {
-        let lengths = self.lengths.lock().unwrap_or_else(PoisonError::into_inner).heap_bytes();
-        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner).len() * 16;
-        self.states.heap_bytes() + self.store().heap_bytes() + lengths + counts
+        self.store().fixed_bytes() + self.state_bytes()
     }
 }

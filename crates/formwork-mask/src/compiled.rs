@@ -99,12 +99,6 @@ impl CompiledConstraint {
         self.shared.undecided.load(Ordering::Relaxed) + self.generation().automaton().undecided()
     }
 
-    /// Bytes that the automaton and the masks hold, roughly.
-    pub fn heap_bytes(&self) -> usize {
-        let generation = self.generation();
-        generation.bytes() + generation.automaton().heap_bytes()
-    }
-
     /// The vocabulary.
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.shared.vocabulary

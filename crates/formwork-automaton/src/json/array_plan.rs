@@ -46,7 +46,12 @@ impl<'a> Search<'a> {
         let (known, few) = (self.known, &mut self.few);
         let values =
             |form, cap| few.entry((form, cap)).or_insert_with(|| automaton.values_by(form, cap, known)).clone();
-        JsonAutomaton::differing(items, count, self.seen, values).is_some()
+        let found = JsonAutomaton::differing(items, count, self.seen, values);
+        match known.and_then(|known| known.sought) {
+            // Whether that decides about a cost shows once all are found.
+            Some(sought) => found.inspect_err(|alike| sought.note(*alike)).is_ok(),
+            None => automaton.noted(found).is_some(),
+        }
     }
 
     fn cost(&self, automaton: &JsonAutomaton, form: FormId) -> u32 {

@@ -81,6 +81,15 @@ impl Asked {
     }
 }
 
+/// Why items can't be values that differ from each other and from those seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alike {
+    /// There are too few values.
+    Surely,
+    /// Too few were found, and not all were looked at.
+    Perhaps,
+}
+
 /// Texts that are looked at for one that makes an item new.
 const MAX_TRIED: usize = 256;
 /// Known keys that are looked at for one whose value makes an item new.
@@ -108,7 +117,8 @@ impl JsonAutomaton {
                 return true;
             }
             let values = |form, cap| self.some_values(form, cap);
-            return Self::differing(&self.next_items(atom, index, needed), this.min.max(count), seen, values).is_some();
+            let items = self.next_items(atom, index, needed);
+            return self.noted(Self::differing(&items, this.min.max(count), seen, values)).is_some();
         }
         self.array_plan_of(atom, index, count, more, seen, None).is_some()
     }
@@ -131,12 +141,13 @@ impl JsonAutomaton {
         items: u32,
         seen: Seen<'_>,
         mut values_of: impl FnMut(FormId, usize) -> Arc<Values>,
-    ) -> Option<FxHashMap<usize, Value>> {
+    ) -> Result<FxHashMap<usize, Value>, Alike> {
         let cap = cap_of(items);
         let total = forms.iter().map(|(_, times)| *times as usize).sum::<usize>();
         if total < 2 && seen.is_empty() {
-            return Some(FxHashMap::default());
+            return Ok(FxHashMap::default());
         }
+        let mut open = false;
         let mut slots: Vec<(usize, Vec<FewValue>)> = Vec::new();
         let mut at = 0;
         for &(form, times) in forms {
@@ -146,25 +157,39 @@ impl JsonAutomaton {
             // Others than those found are not relied on where there may be none.
             if values.complete || values.unsure && left().count() < total {
                 let left: Vec<FewValue> = left().cloned().collect();
-                if left.len() < times || slots.len() > MAX_SLOTS {
-                    return None;
+                let few = left.len() < times;
+                if few && values.complete {
+                    return Err(Alike::Surely);
                 }
+                if few || slots.len() > MAX_SLOTS {
+                    return Err(Alike::Perhaps);
+                }
+                open |= !values.complete;
                 slots.extend((0..times).map(|i| (at + i, left.clone())));
             }
             at += times;
         }
-        let owner = matching(&slots)?;
+        let owner = matching(&slots).ok_or(if open { Alike::Perhaps } else { Alike::Surely })?;
         let values = owner.into_iter().filter_map(|(key, slot)| {
             let (place, list) = slots.get(slot)?;
             Some((*place, list.iter().find(|value| value.key == key)?.value.clone()))
         });
-        Some(values.collect())
+        Ok(values.collect())
+    }
+
+    /// What was found; where something might have been overlooked, that is noted.
+    pub(super) fn noted<T>(&self, found: Result<T, Alike>) -> Option<T> {
+        if matches!(found, Err(Alike::Perhaps)) {
+            self.note_undecided();
+        }
+        found.ok()
     }
 
     /// A plan whose items are values that differ from each other and from those seen.
     pub(super) fn with_distinct(&self, plan: &ArrayPlan, items: u32, seen: Seen<'_>) -> Option<ArrayPlan> {
         let total = plan.items.iter().map(|(_, times)| *times).fold(items, u32::saturating_add);
-        let chosen = Self::differing(&plan.items, total, seen, |form, cap| self.some_values(form, cap))?;
+        let chosen = Self::differing(&plan.items, total, seen, |form, cap| self.some_values(form, cap));
+        let chosen = self.noted(chosen)?;
         let mut used: FxHashSet<String> = seen.values().iter().chain(chosen.values()).map(canonical).collect();
         let mut forms = Vec::new();
         for (form, times) in &plan.items {
@@ -448,7 +473,7 @@ impl JsonAutomaton {
     fn is_free_goal(&self, goal: u32, seen: usize) -> bool {
         let goal = self.goal(goal);
         let cap = cap_of(to_u32(seen));
-        goal.forms.iter().take(usize::from(goal.active)).any(|form| self.few_values(*form, cap, None).is_none())
+        goal.forms.iter().take(usize::from(goal.active)).any(|form| self.few_values(*form, cap).is_none())
     }
 
     /// Whether the shortest way to an item's end leads to one that was not seen.
@@ -517,7 +542,7 @@ impl JsonAutomaton {
             after.is_some_and(|after| self.can_complete(after, index, count, seen.and(&value.key), false))
         };
         if this.unique {
-            let few = self.few_values(form, cap_of(this.min.max(count)), None)?;
+            let few = self.few_values(form, cap_of(this.min.max(count)))?;
             let left = few.list.iter().filter(|value| !seen.contains(&value.key) && fits(value));
             return Some(left.map(|value| value.value.clone()).collect());
         }

@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use serde_json::{Map, Number, Value};
 
 use super::JsonAutomaton;
-use super::array::{ArrayAtom, ArrayGroup};
-use super::distinct::WholePart;
+use super::array::{ArrayAtom, ArrayGroup, Counted};
+use super::distinct::{Alike, WholePart};
 use super::equality::canonical;
 use super::form::{Form, FormId};
 use super::liveness::{Known, NEVER};
@@ -68,6 +68,10 @@ struct Found {
 }
 
 impl Found {
+    fn new(cap: usize, complete: bool) -> Self {
+        Self { cap, tried: 0, complete, unsure: false, list: BTreeMap::new() }
+    }
+
     /// One more value; `None` where they are more than enough.
     fn add(&mut self, value: Value) -> Option<()> {
         self.list.insert(canonical(&value), value);
@@ -118,9 +122,20 @@ pub(super) struct Sought {
     values: RefCell<FxHashMap<(FormId, usize), Arc<Values>>>,
     /// Containers looked at.
     tried: Cell<usize>,
+    /// Whether something might have been overlooked.
+    open: Cell<bool>,
 }
 
 impl Sought {
+    pub(super) fn note(&self, alike: Alike) {
+        self.open.set(self.open.get() || alike == Alike::Perhaps);
+    }
+
+    /// Whether something might have been overlooked since this was last asked.
+    pub(super) fn take_open(&self) -> bool {
+        self.open.take()
+    }
+
     /// More forms have values than before.
     pub(super) fn forget(&self) {
         self.values.borrow_mut().clear();
@@ -152,10 +167,9 @@ impl JsonAutomaton {
         self.few.get_or((form, cap), || self.find_values(form, cap, &|form| self.cost(form), &Sought::default()))
     }
 
-    /// All values of a form, where they are at most `cap`; `None` where they are more. `known` gives the costs of forms while they are
-    /// still being found.
-    pub(super) fn few_values(&self, form: FormId, cap: usize, known: Option<&Known<'_>>) -> Option<Arc<Values>> {
-        Some(self.values_by(form, cap, known)).filter(|values| values.complete)
+    /// All values of a form, where they are at most `cap`; `None` where they are more.
+    pub(super) fn few_values(&self, form: FormId, cap: usize) -> Option<Arc<Values>> {
+        Some(self.some_values(form, cap)).filter(|values| values.complete)
     }
 
     /// As [`some_values`](Self::some_values), by the costs that are known.
@@ -177,7 +191,7 @@ impl JsonAutomaton {
         let parts =
             Parts { known, sought, depth: DEPTH, memo, before: &FxHashMap::default(), asked: &Cell::new(false) };
         let typed = self.typed(form);
-        let mut found = Found { cap, tried: 0, complete: false, unsure: false, list: BTreeMap::new() };
+        let mut found = Found::new(cap, false);
         // What is found by then will do.
         let _ = match begun {
             WholePart::Array(items) => {
@@ -263,7 +277,7 @@ impl JsonAutomaton {
             _ => return Arc::default(),
         };
         parts.memo.borrow_mut().insert(form, None);
-        let mut found = Found { cap, tried: 0, complete: true, unsure: false, list: BTreeMap::new() };
+        let mut found = Found::new(cap, true);
         if self.add_values(form, &Parts { depth, ..*parts }, &mut found).is_none() {
             found.complete = false;
         }
@@ -314,7 +328,7 @@ impl JsonAutomaton {
             Some(numbers) => (numbers.iter().filter_map(number_of).collect(), true),
             None => self.shortest_numbers(atom, cap),
         };
-        let mut found = Found { cap, tried: 0, complete, unsure: false, list: BTreeMap::new() };
+        let mut found = Found::new(cap, complete);
         // One more than the cap says that they are more.
         let _ = numbers.into_iter().try_for_each(|number| found.add(number));
         found.into_values()
@@ -357,7 +371,7 @@ impl JsonAutomaton {
     /// All strings of an atom where they are at most `cap`, else some of the shortest: a best-first search over beginnings, one
     /// further byte at a time.
     fn find_strings(&self, atom: &StringAtom, cap: usize) -> Values {
-        let mut found = Found { cap, tried: 0, complete: true, unsure: false, list: BTreeMap::new() };
+        let mut found = Found::new(cap, true);
         found.complete = self.add_strings(atom, &mut found).is_some();
         found.into_values()
     }
@@ -441,7 +455,12 @@ impl JsonAutomaton {
                 let counts = this.contains.iter().map(|c| self.is_value_of(c.form, &value.value)).collect();
                 Item { id, value: value.value.clone(), counts }
             });
-            places.push(items.collect());
+            let mut items: Vec<Item> = items.collect();
+            // Those that are owed come first.
+            let owed =
+                |item: &Item| item.counts.iter().zip(&this.contains).filter(|(yes, c)| **yes && c.min > 0).count();
+            items.sort_by_key(|item| Reverse(owed(item)));
+            places.push(items);
         }
         let mut items = Items { list: Vec::new(), used: vec![0; ids.len()] };
         // The shorter ones first.
@@ -653,6 +672,9 @@ fn extend_array<'a>(
         }
         return Some(true);
     }
+    if is_owed_too_much(atom, &items.list, length) {
+        return Some(true);
+    }
     let mut reached = false;
     for item in places.get(items.list.len()).or(places.last())? {
         if atom.unique && items.used[item.id] > 0 {
@@ -667,11 +689,24 @@ fn extend_array<'a>(
     Some(reached)
 }
 
-fn counts_fit(atom: &ArrayAtom, items: &[&Item]) -> bool {
-    atom.contains.iter().enumerate().all(|(place, counted)| {
-        let matching = items.iter().skip(counted.from as usize).filter(|item| item.counts[place]);
-        within(counted.min, counted.max, to_u32(matching.count()))
+/// Whether more items are to be counted than an array of so many still has room for.
+fn is_owed_too_much(atom: &ArrayAtom, items: &[&Item], length: usize) -> bool {
+    let room = to_u32(length - items.len());
+    atom.contains.iter().enumerate().any(|(place, counted)| {
+        counted.min > room && to_u32(counted_at(items, place, counted).count()).saturating_add(room) < counted.min
     })
+}
+
+/// The items that a counted form counts.
+fn counted_at<'a>(items: &'a [&'a Item], place: usize, counted: &Counted) -> impl Iterator<Item = &'a &'a Item> {
+    items.iter().skip(counted.from as usize).filter(move |item| item.counts[place])
+}
+
+fn counts_fit(atom: &ArrayAtom, items: &[&Item]) -> bool {
+    atom.contains
+        .iter()
+        .enumerate()
+        .all(|(place, counted)| within(counted.min, counted.max, to_u32(counted_at(items, place, counted).count())))
 }
 
 fn within(min: u32, max: Option<u32>, count: u32) -> bool {

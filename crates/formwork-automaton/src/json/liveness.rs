@@ -93,6 +93,7 @@ impl JsonAutomaton {
         let sought = Sought::default();
         loop {
             let mut lowered = false;
+            sought.take_open();
             let met: RefCell<Vec<FormId>> = RefCell::default();
             // Those found last are needed by those found first.
             for &form in unknown.iter().rev() {
@@ -127,6 +128,9 @@ impl JsonAutomaton {
             if !lowered {
                 break;
             }
+        }
+        if sought.take_open() && found.values().any(|cost| *cost == NEVER) {
+            self.note_undecided();
         }
         let cost = found.get(&form).copied().unwrap_or(NEVER);
         self.costs.0.write().unwrap_or_else(PoisonError::into_inner).extend(found);

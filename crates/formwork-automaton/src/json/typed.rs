@@ -61,7 +61,7 @@ impl JsonAutomaton {
 
     pub(super) fn typed_noting(&self, form: FormId, evaluated: Evaluated) -> Arc<Typed> {
         self.typed.get_or((form, evaluated), || {
-            if self.is_full() {
+            if self.fills_too_soon() {
                 self.note_undecided();
                 return Arc::new(Typed { cut: true, ..Typed::default() });
             }

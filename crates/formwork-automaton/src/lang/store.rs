@@ -303,7 +303,8 @@ impl Store {
         self.formulas.insert(formula, facts)
     }
 
-    pub(super) fn heap_bytes(&self) -> usize {
+    /// Bytes of what is there from the start.
+    pub(super) fn fixed_bytes(&self) -> usize {
         let atoms: usize = self
             .atoms
             .iter()
@@ -313,7 +314,7 @@ impl Store {
             })
             .sum();
         let spellings: usize = self.spellings.all().iter().map(super::spelling::Spelling::heap_bytes).sum();
-        atoms + spellings + self.state_bytes()
+        atoms + spellings
     }
 
     /// Bytes of what grows with the states.
