@@ -506,3 +506,22 @@ fn distinct_values_that_are_hard_to_find_or_are_none() {
     let recursive = json!({"type": "array", "uniqueItems": true, "contains": {"$ref": "#"}, "minContains": 2});
     check(&json!({"anyOf": [{"enum": [[]]}, recursive]}), &["[]"], &["[1", "[[],"]);
 }
+
+#[test]
+fn a_new_item_beside_one_that_is_owed() {
+    let schema =
+        json!({"type": "array", "uniqueItems": true, "contains": {"const": false}, "minContains": 1, "maxContains": 1});
+    check(
+        &schema,
+        &["[false]", "[null,1,false]", "[false,null,[null]]"],
+        &["[null,null,false]", "[null,1]", "[false,false]"],
+    );
+    // Nothing else begins so.
+    let twice = json!({"not": {"not": {"$ref": "#/$defs/a"}}, "$defs": {"a": schema}});
+    for schema in [schema, twice] {
+        let automaton = compile(&schema, &SchemaOptions::default().whitespace(Whitespace::Compact));
+        for (text, at) in [("[null,n", 6), ("[1,null,n", 8), ("[false,f", 7), ("[true,t", 6)] {
+            assert_eq!(read(&automaton, text).err(), Some(at), "{schema}: {text}");
+        }
+    }
+}

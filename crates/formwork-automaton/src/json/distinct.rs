@@ -339,7 +339,11 @@ impl JsonAutomaton {
     fn is_item_live(&self, seq: &Frames, id: FrameId, state: State) -> bool {
         let frame = seq.frame(id);
         let Some(asked) = self.asked_of_item(seq, &frame) else { return self.is_new_possible(seq, id, state) };
-        asked.iter().flat_map(|asked| asked.forms(self)).any(|form| self.item_with(seq, &frame, form).is_some())
+        asked.iter().any(|asked| {
+            let reads = asked.forms(self).any(|form| self.item_with(seq, &frame, form).is_some());
+            // What is only asked to satisfy a form has to be new all the same.
+            reads && (matches!(asked, Asked::OneOf(_)) || self.is_new_possible(seq, id, state))
+        })
     }
 
     /// Whether an item that has many values by its form can still become one that was not seen.
@@ -600,11 +604,11 @@ impl JsonAutomaton {
     /// Texts that complete the item that is being read with one of the values that are left for it.
     pub(super) fn rests_of_left(&self, seq: &Frames, id: FrameId) -> Vec<Vec<u8>> {
         let frame = seq.peek(id);
-        let Some(asked) = self.asked_of_item(seq, &frame) else {
-            return self.fresh_items(seq, &frame).map(|(own, state)| self.rest_of_item(&own, state)).collect();
-        };
-        let read =
-            asked.iter().flat_map(|asked| asked.forms(self)).filter_map(|form| self.item_with(seq, &frame, form));
+        let asked = self.asked_of_item(seq, &frame);
+        let is_any = asked.as_ref().is_none_or(|asked| asked.iter().any(|asked| matches!(asked, Asked::Any(_))));
+        let fresh = is_any.then(|| self.fresh_items(seq, &frame)).into_iter().flatten();
+        let forms = asked.iter().flatten().flat_map(|asked| asked.forms(self));
+        let read = forms.filter_map(|form| self.item_with(seq, &frame, form)).chain(fresh);
         read.map(|(own, state)| self.rest_of_item(&own, state)).collect()
     }
 }
