@@ -323,6 +323,8 @@ impl Langs {
 
     /// Bytes held on the heap, roughly.
     pub fn heap_bytes(&self) -> usize {
-        self.store().fixed_bytes() + self.state_bytes()
+        // The store is locked for each by itself.
+        let fixed = self.store().fixed_bytes();
+        fixed + self.state_bytes()
     }
 }
