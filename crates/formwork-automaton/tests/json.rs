@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use formwork_automaton::{Automaton, Frames, JsonAutomaton, Spelling, State, Step, Symbol};
-use formwork_grammar::{Escapes, PropertyOrder, SchemaOptions, Whitespace, schema_from_value};
+use formwork_grammar::{Escapes, Limits, Numbers, PropertyOrder, SchemaOptions, Whitespace, schema_from_value};
 use serde_json::{Value, json};
 
 /// Reads a text to its end, or to the first byte that is not allowed.
@@ -523,5 +523,49 @@ fn a_new_item_beside_one_that_is_owed() {
         for (text, at) in [("[null,n", 6), ("[1,null,n", 8), ("[false,f", 7), ("[true,t", 6)] {
             assert_eq!(read(&automaton, text).err(), Some(at), "{schema}: {text}");
         }
+    }
+}
+
+#[test]
+fn a_repeated_number_has_no_more_digits_than_its_first() {
+    let mut limits = Limits::default();
+    limits.digits = 6;
+    let distinct = json!({"type": "array", "uniqueItems": true});
+    for (schema, text) in [
+        (json!({ "not": distinct }), "[92E08,9200000"),
+        (json!({ "not": distinct }), "[797e05,797"),
+        (json!({ "not": distinct }), "[[0,{\"a\":825085.596424E7}],[0,{\"a\":825085"),
+        // The first item has room for more.
+        (json!({"not": distinct, "prefixItems": [{"minimum": 100_000_000}]}), "[123456789,"),
+        (json!({"not": distinct, "prefixItems": [{"minimum": 100_000_000}]}), "["),
+    ] {
+        for numbers in [Numbers::Plain, Numbers::Any] {
+            let options = SchemaOptions::default().whitespace(Whitespace::Compact).numbers(numbers).limits(limits);
+            let automaton = compile(&schema, &options);
+            let validator = jsonschema::validator_for(&schema).unwrap();
+            for at in 0..=text.len() {
+                let Ok((seq, state)) = read(&automaton, &text[..at]) else { break };
+                let whole = finish(&automaton, seq, state, &text[..at]);
+                assert!(validator.is_valid(&serde_json::from_slice(&whole).unwrap()), "{schema}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn distinct_numbers_that_the_vocabulary_spells() {
+    let counted = json!({"not": {"multipleOf": 2}});
+    let zero = json!({"type": "number", "minimum": 0, "maximum": 0});
+    let schema = json!({
+        "type": "array", "minItems": 1, "uniqueItems": true, "contains": counted, "minContains": 0, "maxContains": 0, "unevaluatedItems": zero,
+    });
+    let options = SchemaOptions::default().whitespace(Whitespace::Compact).numbers(Numbers::Any);
+    let mut spelling = Spelling::default();
+    spelling.alphabet.remove(b'1');
+    let automaton = JsonAutomaton::new(schema_from_value(&schema, &options).unwrap(), &options, spelling).unwrap();
+    for (text, dead) in [("[0,", 2), ("[-0.00e9,", 8)] {
+        assert_eq!(read(&automaton, text).err(), Some(dead), "{text}");
+        let (seq, state) = read(&automaton, &text[..dead]).unwrap();
+        finish(&automaton, seq, state, &text[..dead]);
     }
 }

@@ -64,8 +64,8 @@ impl<'a> Seen<'a> {
 
 /// What an alternative asks of the item that is being read.
 enum Asked {
-    /// To be one of the values that are left.
-    OneOf(Vec<Value>),
+    /// To be one of the values of a form that are left.
+    OneOf(FormId, Vec<Value>),
     /// Only to satisfy a form.
     Any(FormId),
 }
@@ -73,11 +73,11 @@ enum Asked {
 impl Asked {
     /// The forms to satisfy, of which any will do.
     fn forms(&self, automaton: &JsonAutomaton) -> impl Iterator<Item = FormId> {
-        let (form, values) = match self {
-            Self::OneOf(values) => (None, &**values),
-            Self::Any(form) => (Some(*form), &[][..]),
+        let (form, values, of) = match self {
+            Self::OneOf(of, values) => (None, &**values, *of),
+            Self::Any(form) => (Some(*form), &[][..], *form),
         };
-        form.into_iter().chain(values.iter().map(|value| automaton.value_form(value)))
+        form.into_iter().chain(values.iter().map(move |value| automaton.spelled_form(of, value)))
     }
 }
 
@@ -199,7 +199,7 @@ impl JsonAutomaton {
                     None => self.fresh_value(*form, &used)?,
                 };
                 used.insert(canonical(&value));
-                forms.push((self.value_form(&value), 1));
+                forms.push((self.spelled_form(*form, &value), 1));
             }
         }
         Some(ArrayPlan { items: forms, cost: plan.cost })
@@ -213,7 +213,8 @@ impl JsonAutomaton {
         }
         let values = self.some_values(form, cap_of(to_u32(used.len())));
         let fresh = values.list.iter().filter(|value| !used.contains(&value.key));
-        let found = fresh.min_by_key(|value| self.cost(self.value_form(&value.value))).map(|value| value.value.clone());
+        let found =
+            fresh.min_by_key(|value| self.cost(self.spelled_form(form, &value.value))).map(|value| value.value.clone());
         found.or_else(|| {
             // None of those that were looked at: one that is none of those used, then.
             let used = used.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok());
@@ -248,7 +249,7 @@ impl JsonAutomaton {
             let again = seen
                 .values()
                 .iter()
-                .map(|v| self.all_of([own[place], self.value_form(v)]))
+                .map(|value| self.spelled_form(own[place], value))
                 .find(|form| cost(*form) != NEVER);
             if let Some(form) = again {
                 best = Some(vec![(place, form)]);
@@ -256,7 +257,13 @@ impl JsonAutomaton {
             }
             let pair = (place + 1..live).find_map(|other| {
                 let form = self.all_of([own[place], own[other]]);
-                (cost(form) != NEVER).then(|| vec![(place, form), (other, form)])
+                let [mut one, mut two] = [form; 2];
+                if known.is_none() && own[place] != own[other] && cost(form) != NEVER {
+                    // Both leave less room for digits, perhaps, than they do together.
+                    let value: Value = serde_json::from_str(&self.spell_form(form)).ok()?;
+                    [one, two] = [place, other].map(|at| self.spelled_form(own[at], &value));
+                }
+                (cost(one) != NEVER && cost(two) != NEVER).then(|| vec![(place, one), (other, two)])
             });
             if pair.is_some() {
                 best = pair;
@@ -342,7 +349,7 @@ impl JsonAutomaton {
         asked.iter().any(|asked| {
             let reads = asked.forms(self).any(|form| self.item_with(seq, &frame, form).is_some());
             // What is only asked to satisfy a form has to be new all the same.
-            reads && (matches!(asked, Asked::OneOf(_)) || self.is_new_possible(seq, id, state))
+            reads && (matches!(asked, Asked::OneOf(..)) || self.is_new_possible(seq, id, state))
         })
     }
 
@@ -395,7 +402,7 @@ impl JsonAutomaton {
     fn fresh_items(&self, seq: &Frames, frame: &Frame) -> impl Iterator<Item = (Frames, State)> {
         let seen = Seen::new(seq, frame.keys);
         let begun = whole_of(seq.kept_from(frame.text));
-        let mut values = Vec::new();
+        let mut values: Vec<(FormId, Value)> = Vec::new();
         if let Await::Array { alts, goal, active, .. } = self.awaits.get(frame.state) {
             let goal = self.goal(*goal);
             let ways = alts.iter().filter(|alt| alt.tag < *active).flat_map(|alt| &alt.ways);
@@ -406,10 +413,12 @@ impl JsonAutomaton {
                     Some(begun) => self.values_that_begin(*form, cap, begun),
                     None => self.some_values(*form, cap),
                 };
-                values.extend(some.list.iter().filter(|value| !seen.contains(&value.key)).map(|v| v.value.clone()));
+                values.extend(
+                    some.list.iter().filter(|value| !seen.contains(&value.key)).map(|v| (*form, v.value.clone())),
+                );
             }
         }
-        values.into_iter().filter_map(|value| self.item_with(seq, frame, self.value_form(&value)))
+        values.into_iter().filter_map(move |(form, value)| self.item_with(seq, frame, self.spelled_form(form, &value)))
     }
 
     /// Whether an item that is a string can become one that was not seen; `None` where that is not told by counting.
@@ -525,7 +534,7 @@ impl JsonAutomaton {
                 match self.values_left(alt, form, *index, frame.count.saturating_add(1), seen) {
                     Some(values) => {
                         held = true;
-                        asked.push(Asked::OneOf(values));
+                        asked.push(Asked::OneOf(form, values));
                     }
                     None => asked.push(Asked::Any(form)),
                 }

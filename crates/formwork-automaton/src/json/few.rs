@@ -110,8 +110,9 @@ impl Found {
     }
 
     fn into_values(self) -> Values {
+        let unsure = self.unsure || !self.complete && self.list.len() <= self.cap;
         let list = self.list.into_iter().map(|(key, value)| FewValue { key, value }).collect();
-        Values { list, complete: self.complete, unsure: self.unsure }
+        Values { list, complete: self.complete, unsure }
     }
 }
 
@@ -299,6 +300,7 @@ impl JsonAutomaton {
         for atom in &typed.numbers {
             let numbers = self.few_numbers.get_or((*atom, found.cap), || Arc::new(self.find_numbers(*atom, found.cap)));
             found.complete &= numbers.complete;
+            found.unsure |= numbers.unsure;
             numbers.list.iter().try_for_each(|number| found.add_known(number))?;
         }
         for atom in &typed.strings {
@@ -307,6 +309,7 @@ impl JsonAutomaton {
                 .get_or((*atom, found.cap), || Arc::new(self.find_strings(self.string_atoms.get(*atom), found.cap)));
             strings.list.iter().try_for_each(|text| found.add_known(text))?;
             if !strings.complete {
+                found.unsure |= strings.unsure;
                 return None;
             }
         }
@@ -323,15 +326,23 @@ impl JsonAutomaton {
 
     /// All numbers of an atom where they are at most `cap`, else some of the shortest.
     fn find_numbers(&self, atom: u32, cap: usize) -> Values {
-        let all = self.number_values(atom, cap).filter(|_| self.spells_numbers());
-        let (numbers, complete) = match all {
-            Some(numbers) => (numbers.iter().filter_map(number_of).collect(), true),
+        let (numbers, complete) = match self.number_values(atom, cap) {
+            Some(numbers) => {
+                let numbers = numbers.iter().filter_map(number_of).filter(|number| self.spells_number(atom, number));
+                (numbers.map(Value::Number).collect(), true)
+            }
             None => self.shortest_numbers(atom, cap),
         };
         let mut found = Found::new(cap, complete);
         // One more than the cap says that they are more.
         let _ = numbers.into_iter().try_for_each(|number| found.add(number));
         found.into_values()
+    }
+
+    /// Whether the vocabulary can spell a number of an atom.
+    fn spells_number(&self, atom: u32, number: &Number) -> bool {
+        let only = || self.number_in(atom, number).map(|only| self.number_atoms.intern(only));
+        self.spells_numbers() || only().is_some_and(|only| self.number_start_cost(only).is_some())
     }
 
     /// So many different numbers of an atom, the shortest ones, and whether those are all.
@@ -569,7 +580,7 @@ impl JsonAutomaton {
         }
     }
 
-    fn is_array_of(&self, atom: u32, items: &[Value]) -> bool {
+    pub(super) fn is_array_of(&self, atom: u32, items: &[Value]) -> bool {
         let this = self.array_atoms.get(atom);
         let count = to_u32(items.len());
         let distinct = || {
@@ -587,7 +598,7 @@ impl JsonAutomaton {
             })
     }
 
-    fn is_object_of(&self, atom: u32, members: &Map<String, Value>) -> bool {
+    pub(super) fn is_object_of(&self, atom: u32, members: &Map<String, Value>) -> bool {
         let this = self.object_atoms.get(atom);
         let count = to_u32(members.len());
         this.min <= count
@@ -713,7 +724,7 @@ fn within(min: u32, max: Option<u32>, count: u32) -> bool {
     min <= count && max.is_none_or(|max| count <= max)
 }
 
-fn number_of(number: &Decimal) -> Option<Value> {
+fn number_of(number: &Decimal) -> Option<Number> {
     let text = super::equality::decimal_text(number);
-    serde_json::from_str::<Number>(&text).ok().map(Value::Number)
+    serde_json::from_str::<Number>(&text).ok()
 }

@@ -20,6 +20,8 @@ pub(super) enum Form {
     Node(NodeId),
     /// One JSON value, as its compact text.
     Value(Box<str>),
+    /// One JSON value, as its compact text, in spellings that a form has room for.
+    Spelled(FormId, Box<str>),
     /// All of them; sorted, at least two.
     And(Box<[FormId]>),
     /// One of them at least; sorted, at least two.
@@ -44,6 +46,16 @@ impl JsonAutomaton {
         self.form(Form::Value(value.to_string().into()))
     }
 
+    /// A value of a form, in spellings that the form has room for. A number's own form makes room for all its digits, whatever
+    /// the limits are for others.
+    pub(super) fn spelled_form(&self, form: FormId, value: &Value) -> FormId {
+        if has_number(value) {
+            self.form(Form::Spelled(form, value.to_string().into()))
+        } else {
+            self.value_form(value)
+        }
+    }
+
     /// Whether a form is a conjunction with this part, or the part itself.
     pub(super) fn has_part(&self, form: FormId, part: FormId) -> bool {
         form == part || matches!(self.forms.get(form.0), Form::And(parts) if parts.contains(&part))
@@ -59,7 +71,7 @@ impl JsonAutomaton {
                 // `false` keeps its place in the schema, to be named where nothing can satisfy it.
                 Form::Node(node) if matches!(self.schema.node(*node).kind, NodeKind::Never) => return id,
                 Form::And(inner) => parts.extend(inner),
-                Form::Node(_) | Form::Value(_) | Form::Or(_) | Form::Not(_) => parts.push(id),
+                Form::Node(_) | Form::Value(_) | Form::Spelled(..) | Form::Or(_) | Form::Not(_) => parts.push(id),
             }
         }
         parts.sort_unstable();
@@ -99,7 +111,7 @@ impl JsonAutomaton {
                 Form::False => {}
                 Form::True => return id,
                 Form::Or(inner) => parts.extend(inner),
-                Form::Node(_) | Form::Value(_) | Form::And(_) | Form::Not(_) => parts.push(id),
+                Form::Node(_) | Form::Value(_) | Form::Spelled(..) | Form::And(_) | Form::Not(_) => parts.push(id),
             }
         }
         parts.sort_unstable();
@@ -121,12 +133,22 @@ impl JsonAutomaton {
             // So that parts that stand on both sides of a conjunction are seen.
             Form::And(parts) => self.any_of(parts.iter().map(|part| self.not_form(*part))),
             Form::Or(parts) => self.all_of(parts.iter().map(|part| self.not_form(*part))),
-            Form::Node(_) | Form::Value(_) => self.form(Form::Not(form)),
+            Form::Node(_) | Form::Value(_) | Form::Spelled(..) => self.form(Form::Not(form)),
         }
     }
 
     /// Whether everything satisfies a form, as far as its own shape says.
     pub(super) fn is_true(&self, form: FormId) -> bool {
         matches!(self.forms.get(form.0), Form::True)
+    }
+}
+
+/// Whether a value is a number, or holds one.
+fn has_number(value: &Value) -> bool {
+    match value {
+        Value::Number(_) => true,
+        Value::Array(items) => items.iter().any(has_number),
+        Value::Object(members) => members.values().any(has_number),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
     }
 }

@@ -252,7 +252,7 @@ impl JsonAutomaton {
             Form::Node(node) => Some(self.schema.node(*node).pointer.clone()),
             Form::And(parts) | Form::Or(parts) => parts.iter().rev().find_map(|p| self.pointer_of(*p)),
             Form::Not(inner) => self.pointer_of(*inner),
-            Form::False | Form::True | Form::Value(_) => None,
+            Form::False | Form::True | Form::Value(_) | Form::Spelled(..) => None,
         }
     }
 }

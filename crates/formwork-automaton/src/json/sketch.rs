@@ -144,7 +144,7 @@ impl JsonAutomaton {
         match self.forms.get(form.0) {
             Form::False => Sketch::none(),
             Form::True => Sketch::all(),
-            Form::Value(text) => {
+            Form::Value(text) | Form::Spelled(_, text) => {
                 serde_json::from_str(text).map_or_else(|_| Sketch::none(), |value| Sketch::of_values(&[value]))
             }
             Form::Node(node) => match &self.schema.node(*node).kind {
@@ -169,7 +169,7 @@ impl JsonAutomaton {
     /// Leaves out the values of a form that is nothing but a list of values, or a type.
     fn without(&self, sketch: Sketch, form: FormId) -> Sketch {
         let excluded = match self.forms.get(form.0) {
-            Form::Value(text) => match serde_json::from_str(text) {
+            Form::Value(text) | Form::Spelled(_, text) => match serde_json::from_str(text) {
                 Ok(value) => Sketch::of_values(&[value]),
                 Err(_) => return sketch,
             },

@@ -71,6 +71,8 @@ impl JsonAutomaton {
                 Form::Value(text) => {
                     serde_json::from_str(text).map_or_else(|_| Typed::default(), |value| self.typed_values(&[value]))
                 }
+                Form::Spelled(form, text) => serde_json::from_str(text)
+                    .map_or_else(|_| Typed::default(), |value| self.typed_spelled(*form, &value)),
                 Form::And(parts) => {
                     // What excludes is taken from what is left at the end, where less of it matters.
                     let (negated, plain): (Vec<FormId>, Vec<FormId>) =
@@ -324,6 +326,62 @@ impl JsonAutomaton {
         })
     }
 
+    /// A value of a form, as the form's own parts spell it.
+    fn typed_spelled(&self, form: FormId, value: &Value) -> Typed {
+        let typed = self.typed(form);
+        let mut out = Typed::default();
+        match value {
+            Value::Number(number) => {
+                for atom in &typed.numbers {
+                    if let Some(number) = self.number_in(*atom, number) {
+                        self.keep_number(number, &mut out.numbers);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for atom in typed.arrays.iter().filter(|atom| self.is_array_of(**atom, items)) {
+                    let item = |(index, item): (u32, &Value)| self.spelled_form(self.item_form(*atom, index), item);
+                    self.keep_array(self.array_of((0..).zip(items).map(item)), &mut out.arrays);
+                }
+            }
+            Value::Object(members) => {
+                for atom in typed.objects.iter().filter(|atom| self.is_object_of(**atom, members)) {
+                    let member = |(key, value): (&String, &Value)| {
+                        let key = self.text(key);
+                        (key, self.spelled_form(self.named_form(self.object_atoms.get(*atom), key), value))
+                    };
+                    self.keep_object(self.object_of(members.iter().map(member)), &mut out.objects);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::String(_) if self.is_value_of(form, value) => {
+                return self.typed_values(std::slice::from_ref(value));
+            }
+            Value::Null | Value::Bool(_) | Value::String(_) => {}
+        }
+        for list in [&mut out.numbers, &mut out.arrays, &mut out.objects] {
+            dedup(list);
+        }
+        out
+    }
+
+    /// An array of these items and no others.
+    fn array_of(&self, items: impl Iterator<Item = FormId>) -> ArrayAtom {
+        let group = ArrayGroup { prefix: items.collect(), rest: self.form(Form::False) };
+        let len = to_u32(group.prefix.len());
+        let groups = Box::from([self.array_groups.intern(group)]);
+        ArrayAtom { groups, min: len, max: Some(len), ..ArrayAtom::default() }
+    }
+
+    /// An object of these members and no others.
+    fn object_of(&self, members: impl Iterator<Item = (u32, FormId)>) -> ObjectAtom {
+        let properties: Box<[_]> = members.collect();
+        let mut required: Vec<u32> = properties.iter().map(|(k, _)| *k).collect();
+        required.sort_unstable();
+        let group = ObjectGroup { properties, patterns: Box::default(), additional: self.form(Form::False) };
+        let groups = Box::from([self.object_groups.intern(group)]);
+        ObjectAtom { groups, required: required.into(), ..ObjectAtom::default() }
+    }
+
     /// The values of `enum` or `const`: strings together as one finite language, the rest one by one.
     fn typed_values(&self, values: &[Value]) -> Typed {
         let mut out = Typed::default();
@@ -342,25 +400,11 @@ impl JsonAutomaton {
                 }
                 Value::String(text) => strings.push(text),
                 Value::Array(items) => {
-                    let group = ArrayGroup {
-                        prefix: items.iter().map(|v| self.value_form(v)).collect(),
-                        rest: self.form(Form::False),
-                    };
-                    let len = to_u32(items.len());
-                    let groups = Box::from([self.array_groups.intern(group)]);
-                    let atom = ArrayAtom { groups, min: len, max: Some(len), ..ArrayAtom::default() };
-                    self.keep_array(atom, &mut out.arrays);
+                    self.keep_array(self.array_of(items.iter().map(|v| self.value_form(v))), &mut out.arrays);
                 }
                 Value::Object(members) => {
-                    let properties: Box<[_]> =
-                        members.iter().map(|(k, v)| (self.text(k), self.value_form(v))).collect();
-                    let mut required: Vec<u32> = properties.iter().map(|(k, _)| *k).collect();
-                    required.sort_unstable();
-                    let group =
-                        ObjectGroup { properties, patterns: Box::default(), additional: self.form(Form::False) };
-                    let groups = Box::from([self.object_groups.intern(group)]);
-                    let atom = ObjectAtom { groups, required: required.into(), ..ObjectAtom::default() };
-                    self.keep_object(atom, &mut out.objects);
+                    let members = members.iter().map(|(k, v)| (self.text(k), self.value_form(v)));
+                    self.keep_object(self.object_of(members), &mut out.objects);
                 }
             }
         }

@@ -85,7 +85,7 @@ impl Weigh for Form {
     fn heap(&self) -> usize {
         match self {
             Self::False | Self::True | Self::Node(_) | Self::Not(_) => 0,
-            Self::Value(text) => text.heap(),
+            Self::Value(text) | Self::Spelled(_, text) => text.heap(),
             Self::And(parts) | Self::Or(parts) => parts.heap(),
         }
     }

@@ -21,6 +21,19 @@ pub(in crate::json) struct NumberAtom {
     pub(super) multiple: Option<Decimal>,
     /// The value is a multiple of none of them; none of them is a multiple of another.
     pub(super) not_multiples: Box<[Decimal]>,
+    /// How much may be written of it, where that is not what its own bounds say.
+    pub(super) room: Option<Room>,
+}
+
+/// How many digits of a number may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::json) struct Room {
+    /// Digits before the point at most.
+    pub(super) whole: u16,
+    /// Digits after the point at most; none where no point is written.
+    pub(super) fraction: u16,
+    /// The largest size of an exponent, where one may be written.
+    pub(super) exponent: Option<u16>,
 }
 
 impl NumberAtom {
@@ -46,6 +59,14 @@ impl NumberAtom {
         Self { watched: true, ..self.clone() }
     }
 
+    /// A number that this atom holds for, where it has room for it; `None` where it doesn't hold.
+    pub(super) fn only(&self, number: &serde_json::Number, room: Room) -> Option<Self> {
+        let exactly = Self::exactly(number)?;
+        let holds = exactly.min.as_ref().is_some_and(|bound| self.holds(&bound.value));
+        let (integer, written, watched) = (self.integer, self.written, self.watched);
+        holds.then_some(Self { integer, written, watched, room: Some(room), ..exactly })
+    }
+
     /// What holds where both do; `None` where the bounds cross.
     pub(in crate::json) fn meet(&self, other: &Self) -> Option<Self> {
         let min = stricter(self.min.as_ref(), other.min.as_ref(), Ordering::Greater);
@@ -65,7 +86,8 @@ impl NumberAtom {
         let (min, max) = (min.cloned(), max.cloned());
         let (integer, written) = (self.integer || other.integer, self.written || other.written);
         let watched = self.watched || other.watched;
-        Some(Self { min, max, integer, written, watched, multiple, not_multiples })
+        let room = self.room.or(other.room);
+        Some(Self { min, max, integer, written, watched, multiple, not_multiples, room })
     }
 
     /// Atoms that together hold for exactly the values that this one doesn't hold for.
@@ -106,6 +128,7 @@ impl NumberAtom {
             && !self.integer
             && self.multiple.is_none()
             && self.not_multiples.is_empty()
+            && self.room.is_none()
     }
 
     /// The bounds that a sign leaves for the magnitude, lower and upper; `None` where no number with the sign fits.

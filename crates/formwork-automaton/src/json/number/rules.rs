@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use formwork_grammar::{Bound, Decimal, Limits, Numbers};
 
-use super::atom::NumberAtom;
+use super::atom::{NumberAtom, Room};
 use super::multiple::{Condition, is_multiple};
 use crate::json::JsonAutomaton;
 
@@ -45,7 +45,10 @@ pub(in crate::json) struct Rules {
 
 impl Rules {
     pub(super) fn new(atom: &NumberAtom, numbers: Numbers, digits: u32) -> Self {
-        let any = numbers == Numbers::Any || atom.watched;
+        let any = is_any(atom, numbers);
+        if let (Some(Room { whole, fraction, exponent }), false) = (atom.room, atom.watched) {
+            return Self::within(atom, numbers, whole, fraction, exponent);
+        }
         let whole_only = atom.integer && (atom.written || !any);
         // The digits that the schema's own numbers have, and two more: there is always room between two bounds.
         let bounds = [&atom.min, &atom.max].into_iter().flatten().map(|b| &b.value);
@@ -84,7 +87,7 @@ impl Rules {
         fraction: u16,
         exponent: Option<u16>,
     ) -> Self {
-        let any = numbers == Numbers::Any || atom.watched;
+        let any = is_any(atom, numbers);
         // The finest number that can be written: where that is a multiple, all are.
         let finest = Decimal::from_digits(false, &[1], 1 - i64::from(fraction) - i64::from(exponent.unwrap_or(0)));
         let wanted = atom.unit().filter(|unit| !is_multiple(&finest, unit)).map(|unit| Condition::new(&unit, true));
@@ -104,10 +107,20 @@ impl Rules {
         }
     }
 
+    /// How much may be written.
+    fn room(&self) -> Room {
+        Room { whole: self.whole, fraction: self.fraction, exponent: self.exponent }
+    }
+
     /// Whether there are too many residues to share a track for each.
     pub(super) fn is_long(&self) -> bool {
         self.conditions.iter().map(Condition::bits).sum::<u64>() > LONG_UNITS
     }
+}
+
+/// Whether every spelling of a value may be written. Where that is one value in the room that others leave, it may need an exponent.
+fn is_any(atom: &NumberAtom, numbers: Numbers) -> bool {
+    numbers == Numbers::Any || atom.watched || atom.room.is_some_and(|room| room.exponent.is_some())
 }
 
 /// An upper bound that keeps numbers finite as 64-bit floats.
@@ -125,5 +138,10 @@ impl JsonAutomaton {
         self.number_rules.get_or(atom, || {
             Arc::new(Rules::new(self.number_atoms.get(atom), self.options.numbers, self.options.limits.digits))
         })
+    }
+
+    /// The atom of one number, which another atom holds for, with as much room as that one has; `None` where it doesn't hold.
+    pub(in crate::json) fn number_in(&self, atom: u32, number: &serde_json::Number) -> Option<NumberAtom> {
+        self.number_atoms.get(atom).only(number, self.number_rules(atom).room())
     }
 }
