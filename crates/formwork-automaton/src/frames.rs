@@ -213,6 +213,28 @@ impl Frames {
         ((touched != u32::MAX).then_some(touched), self.dynamic.get())
     }
 
+    /// Whether the walk's outcome was noted to depend on data that no signature covers since this was last asked.
+    pub fn take_dynamic(&self) -> bool {
+        self.dynamic.replace(false)
+    }
+
+    /// Begins a part of a walk that notes by itself how deep it looks; gives what [`Frames::end_part`] needs.
+    pub fn begin_part(&self) -> u32 {
+        self.touched.replace(u32::MAX)
+    }
+
+    /// Ends a part: the least depth of the older frames that it read (`None`: it read none). They count for the walk too.
+    pub fn end_part(&self, before: u32) -> Option<u32> {
+        let own = self.touched.get();
+        self.touched.set(own.min(before));
+        (own != u32::MAX).then_some(own)
+    }
+
+    /// Notes that the walk's outcome depends on the older frames down to this depth.
+    pub fn touch(&self, depth: u32) {
+        self.touched.set(self.touched.get().min(depth));
+    }
+
     /// Appends a byte to the scratch text (the key being read) and gives its index.
     pub fn push_text(&mut self, byte: u8) -> u32 {
         self.text.push(byte);

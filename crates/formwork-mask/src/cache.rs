@@ -8,13 +8,13 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hash};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use formwork_automaton::{Automaton, Frames, Key, State};
+use formwork_automaton::{Automaton, CharClass, Frames, Key, State};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
 use crate::mask::Mask;
 use crate::vocabulary::Vocabulary;
-use crate::walk::{BaseRow, Scratch, Walked};
+use crate::walk::{BaseRow, Scratch, Walked, is_allowed};
 
 const SHARDS: usize = 16;
 
@@ -34,9 +34,27 @@ enum Entry {
 struct Stored {
     base: Option<BaseRow>,
     added: Box<[u32]>,
+    /// Tokens that are read anew at each use.
+    open: Box<[u32]>,
     /// The whole row: made at the second use, so that further ones only borrow it.
     row: OnceLock<Mask>,
     uses: AtomicU32,
+}
+
+/// Tokens that several masks have in common.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) added: Box<[u32]>,
+    /// Those that are to be read whole.
+    pub(crate) open: Box<[u32]>,
+}
+
+/// What is known of a part under one key.
+#[derive(Clone, Debug)]
+enum PartEntry {
+    Known(Arc<Part>),
+    /// The part depends on one more frame at least.
+    Deeper,
 }
 
 /// A set of masks that only grows.
@@ -45,6 +63,7 @@ pub(crate) struct Generation {
     automaton: Arc<dyn Automaton>,
     masks: boxcar::Vec<Stored>,
     entries: [RwLock<FxHashMap<Key, Entry>>; SHARDS],
+    parts: RwLock<FxHashMap<Key, PartEntry>>,
     by_content: RwLock<FxHashMap<u64, SmallVec<[usize; 2]>>>,
     bytes: AtomicUsize,
     keys: AtomicUsize,
@@ -57,6 +76,7 @@ impl Generation {
             automaton,
             masks: boxcar::Vec::new(),
             entries: Default::default(),
+            parts: RwLock::default(),
             by_content: RwLock::default(),
             bytes: AtomicUsize::new(0),
             keys: AtomicUsize::new(0),
@@ -122,6 +142,49 @@ impl Generation {
         Some(index)
     }
 
+    /// The tokens that follow characters of a class, for which `stand_in` stands, where they were found before; and how many frames they
+    /// depend on.
+    pub(crate) fn find_part<A: Automaton + ?Sized>(
+        &self,
+        automaton: &A,
+        seq: &Frames,
+        stand_in: State,
+        class: CharClass,
+    ) -> Option<(Arc<Part>, usize)> {
+        let parts = self.parts.read().unwrap_or_else(PoisonError::into_inner);
+        for frames in 0.. {
+            match parts.get(&part_key(automaton, seq, stand_in, class, frames))? {
+                PartEntry::Known(part) => return Some((Arc::clone(part), frames)),
+                PartEntry::Deeper => {}
+            }
+        }
+        None
+    }
+
+    /// Keeps tokens that follow characters of a class.
+    #[expect(clippy::too_many_arguments, reason = "what a part is found by, and what it holds")]
+    pub(crate) fn keep_part<A: Automaton + ?Sized>(
+        &self,
+        automaton: &A,
+        seq: &Frames,
+        stand_in: State,
+        class: CharClass,
+        frames: usize,
+        added: &[u32],
+        open: &[u32],
+    ) {
+        let part = Arc::new(Part { added: added.into(), open: open.into() });
+        let deeper = (0..frames).map(|frames| (frames, PartEntry::Deeper));
+        let mut parts = self.parts.write().unwrap_or_else(PoisonError::into_inner);
+        for (frames, entry) in deeper.chain([(frames, PartEntry::Known(part))]) {
+            let bytes =
+                size_of::<(Key, PartEntry)>() + if matches!(entry, PartEntry::Known(_)) { added.len() * 4 } else { 0 };
+            if parts.insert(part_key(automaton, seq, stand_in, class, frames), entry).is_none() {
+                self.bytes.fetch_add(bytes, Ordering::Relaxed);
+            }
+        }
+    }
+
     fn shard(&self, key: &Key) -> &RwLock<FxHashMap<Key, Entry>> {
         // The maps take the low bits of the same hash: shards by the high ones.
         let hash = BuildHasherDefault::<FxHasher>::default().hash_one(key);
@@ -143,11 +206,14 @@ impl Generation {
             let mut state = FxHasher::default();
             base.hash(&mut state);
             scratch.added.hash(&mut state);
+            scratch.open.hash(&mut state);
             std::hash::Hasher::finish(&state)
         };
         let find = |indices: &[usize]| {
             indices.iter().copied().find(|&index| {
-                self.masks.get(index).is_some_and(|stored| stored.base == base && *stored.added == scratch.added[..])
+                self.masks.get(index).is_some_and(|stored| {
+                    stored.base == base && *stored.added == scratch.added[..] && *stored.open == scratch.open[..]
+                })
             })
         };
         {
@@ -161,20 +227,46 @@ impl Generation {
         if let Some(index) = find(indices) {
             return index;
         }
-        let stored =
-            Stored { base, added: scratch.added.as_slice().into(), row: OnceLock::new(), uses: AtomicU32::new(0) };
-        let bytes = size_of::<Stored>() + stored.added.len() * 4 + 32;
+        let (added, open) = (scratch.added.as_slice().into(), scratch.open.as_slice().into());
+        let stored = Stored { base, added, open, row: OnceLock::new(), uses: AtomicU32::new(0) };
+        let bytes = size_of::<Stored>() + (stored.added.len() + stored.open.len()) * 4 + 32;
         let index = self.masks.push(stored);
         indices.push(index);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         index
     }
 
-    /// Makes the mask readable, and says whether as a shared row; otherwise it is in `scratch`.
-    pub(crate) fn load(&self, index: usize, vocabulary: &Vocabulary, scratch: &mut Scratch) -> bool {
+    /// Makes the mask of a state readable, and says whether as a shared row; otherwise it is in `scratch`.
+    pub(crate) fn load(
+        &self,
+        index: usize,
+        vocabulary: &Vocabulary,
+        seq: &mut Frames,
+        state: State,
+        scratch: &mut Scratch,
+    ) -> bool {
         let Some(stored) = self.masks.get(index) else {
             return false;
         };
+        let shared = self.load_stored(stored, vocabulary, scratch);
+        if stored.open.is_empty() {
+            return shared;
+        }
+        if let Some(row) = stored.row.get().filter(|_| shared) {
+            scratch.mask.copy_from(row);
+        }
+        let mark = seq.mark();
+        for &id in &stored.open {
+            if is_allowed(&*self.automaton, vocabulary, seq, state, id) {
+                scratch.mask.insert(id);
+            }
+            seq.truncate(mark);
+        }
+        false
+    }
+
+    /// Makes a mask readable but for what is read anew, and says whether as a shared row.
+    fn load_stored(&self, stored: &Stored, vocabulary: &Vocabulary, scratch: &mut Scratch) -> bool {
         if stored.row.get().is_some() {
             return true;
         }
@@ -207,6 +299,19 @@ impl Generation {
     pub(crate) fn row(&self, index: usize) -> Option<&Mask> {
         self.masks.get(index)?.row.get()
     }
+}
+
+/// The words that a part may depend on, `frames` frames deep.
+fn part_key<A: Automaton + ?Sized>(
+    automaton: &A,
+    seq: &Frames,
+    stand_in: State,
+    class: CharClass,
+    frames: usize,
+) -> Key {
+    let mut key = key(automaton, seq, stand_in, frames);
+    key.push(class as u32);
+    key
 }
 
 /// The words that a mask may depend on, `frames` frames deep.

@@ -109,16 +109,16 @@ impl Matcher {
         let vocabulary = self.constraint.vocabulary();
         let state = self.at.state;
         if let Some(index) = self.generation.find(automaton, &self.seq, state) {
-            let shared = self.generation.load(index, vocabulary, &mut self.scratch);
+            let shared = self.generation.load(index, vocabulary, &mut self.seq, state, &mut self.scratch);
             self.current = if shared { Current::Shared(index) } else { Current::Scratch };
             return Ok(());
         }
         if automaton.fill() == Fill::Full {
             return self.find_last_mask();
         }
-        let walked = walk::walk(automaton, vocabulary, &mut self.seq, state, &mut self.scratch);
+        let walked = walk::walk(automaton, vocabulary, &self.generation, &mut self.seq, state, &mut self.scratch);
         self.constraint.count_walk(walked.dynamic);
-        if walked.base.is_none() && self.scratch.added.is_empty() && !automaton.is_accepting(&self.seq, state) {
+        if walked.base.is_none() && self.scratch.mask.is_empty() && !automaton.is_accepting(&self.seq, state) {
             return Err(Error::dead_end(walked.limit));
         }
         self.generation.keep(automaton, &self.seq, state, walked, &self.scratch);

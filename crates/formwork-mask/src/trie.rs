@@ -22,6 +22,8 @@ pub(crate) struct Node {
 #[derive(Debug, Default)]
 pub(crate) struct Trie {
     nodes: Vec<Node>,
+    /// The nodes of the first level, with their bytes: they lie far apart.
+    roots: Vec<(u8, u32)>,
     groups: Vec<Vec<u32>>,
 }
 
@@ -58,6 +60,11 @@ impl Trie {
             trie.close(&mut path);
         }
         trie.nodes.shrink_to_fit();
+        let mut at = 0;
+        while let Some(node) = trie.nodes.get(at) {
+            trie.roots.push((node.byte, u32::try_from(at).unwrap_or(u32::MAX)));
+            at += node.skip as usize;
+        }
         trie
     }
 
@@ -88,6 +95,11 @@ impl Trie {
     /// The nodes in depth-first order; children in order of their bytes.
     pub(crate) fn nodes(&self) -> &[Node] {
         &self.nodes
+    }
+
+    /// The nodes of the first level, in order of their bytes.
+    pub(crate) fn roots(&self) -> &[(u8, u32)] {
+        &self.roots
     }
 
     /// Calls `f` with every token that ends at the node.
@@ -140,7 +152,9 @@ impl Trie {
 
     /// Bytes held on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>() + self.groups.iter().map(|g| g.capacity() * 4 + 24).sum::<usize>()
+        self.nodes.capacity() * size_of::<Node>()
+            + self.roots.capacity() * 8
+            + self.groups.iter().map(|g| g.capacity() * 4 + 24).sum::<usize>()
     }
 }
 

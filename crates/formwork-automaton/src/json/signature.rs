@@ -5,6 +5,7 @@ use formwork_grammar::Whitespace;
 use super::JsonAutomaton;
 use super::distinct::may_become;
 use super::few::cap_of;
+use super::keys::KeyMachine;
 use super::object::OFF;
 use super::situation::{Await, Situation, StringAlt};
 use super::step::enclosing;
@@ -36,12 +37,16 @@ impl JsonAutomaton {
                     self.push_window(alt, state.a, &mut key);
                 }
             }
-            Situation::Key { .. } => {
+            Situation::Key { object } => {
                 // A key that can't become one of those used is not held against them.
                 let frame = seq.peek(state.frame);
                 let text = seq.text_from(frame.count);
                 let near = seq.keys(frame.keys).any(|used| used.starts_with(text));
                 key.extend([state.a, state.b, state.c, u32::from(near)]);
+                if state.c != OFF {
+                    let machine = self.machines.get(self.object_states.get(*object).machine);
+                    self.push_classes(machine, text, &mut key);
+                }
             }
             Situation::Value { .. } | Situation::Colon { .. } => key.push(state.a),
             Situation::ObjectOpen { .. } | Situation::ObjectNext { .. } | Situation::ObjectComma { .. } => {
@@ -93,6 +98,14 @@ impl JsonAutomaton {
         // The outermost frame has nothing below it, and that is seen too.
         key.push(u32::from(at.is_none()));
         key
+    }
+
+    /// What the classes of unknown keys say of the text of a key so far, where there are several: the key will be of one of them.
+    fn push_classes(&self, machine: &KeyMachine, text: &[u8], key: &mut Key) {
+        if let classes @ [_, _, ..] = &*machine.classes {
+            let read = |start: LangState| text.iter().try_fold(start, |state, byte| self.langs.step(state, *byte));
+            key.extend(classes.iter().map(|class| read(class.start).map_or(OFF, LangState::id)));
+        }
     }
 
     /// How many items there are to compare, as far as a token can feel it: whether there are any, how many values are looked at for that

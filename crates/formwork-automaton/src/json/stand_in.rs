@@ -34,7 +34,7 @@ impl JsonAutomaton {
             Situation::Done => ByteSet::empty(),
             Situation::Value { .. } | Situation::ArrayComma { .. } => VALUE,
             Situation::String { .. } | Situation::Strings { .. } | Situation::Key { .. } if state.b != 0 => ESCAPE,
-            Situation::Key { object } if state.c == OFF => self.known_bytes(*object, state.a),
+            Situation::Key { object } if state.c == OFF => self.known_bytes(*object, state),
             Situation::String { .. } | Situation::Strings { .. } | Situation::Key { .. } => ByteSet::CLEAN,
             Situation::Number { .. } | Situation::LongNumber { .. } => NUMBER,
             Situation::Literal { literal, at, .. } => Self::next_of(*literal, *at),
@@ -48,12 +48,17 @@ impl JsonAutomaton {
     }
 
     /// The bytes that can be read in a key that must be a known one.
-    fn known_bytes(&self, object: u32, node: u32) -> ByteSet {
+    fn known_bytes(&self, object: u32, state: State) -> ByteSet {
         let machine = self.machines.get(self.object_states.get(object).machine);
         let ranks = self.allowed_keys(object);
-        let mut bytes: ByteSet = machine.bytes_to(node, ranks).collect();
-        bytes.insert(b'"');
-        bytes.insert(b'\\');
+        let mut bytes: ByteSet = machine.bytes_to(state.a, ranks).collect();
+        if machine.key_at(state.a).is_some() {
+            bytes.insert(b'"');
+        }
+        let known = |ranges: &[(u32, u32)]| machine.any_char_below(state.a, ranges, ranks);
+        if self.escaping.leads_on(self.escaping.read(0, b'\\'), &known) {
+            bytes.insert(b'\\');
+        }
         bytes
     }
 
