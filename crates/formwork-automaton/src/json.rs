@@ -47,7 +47,7 @@ use cover::{ArrayCover, ObjectCover};
 use escape::Escaping;
 use form::{Form, FormId};
 use keys::{AtomKeys, KeyMachine, KeyRef};
-use liveness::Costs;
+use liveness::{Cheapest, Costs};
 use number::{NumberAtom, NumberTrack, Rules as NumberRules};
 use object::{Member, ObjectAtom, ObjectGroup, ObjectState};
 use order::Positions;
@@ -112,6 +112,8 @@ pub struct JsonAutomaton {
     number_costs: Memo<u32, u32>,
     few: Memo<(FormId, usize), Arc<few::Values>>,
     few_numbers: Memo<(u32, usize), Arc<few::Values>>,
+    cheapest: Memo<FormId, Option<Cheapest>>,
+    cheapest_values: Memo<FormId, Option<Arc<few::FewValue>>>,
     few_strings: Memo<(u32, usize), Arc<few::Values>>,
     /// Whether some array's items are compared.
     comparing: bool,
@@ -180,6 +182,8 @@ impl JsonAutomaton {
             number_costs: Memo::new(),
             few: Memo::new(),
             few_numbers: Memo::new(),
+            cheapest: Memo::new(),
+            cheapest_values: Memo::new(),
             few_strings: Memo::new(),
             comparing,
             array_groups: Interner::new(),
@@ -302,6 +306,8 @@ impl JsonAutomaton {
             self.number_costs.bytes(),
             self.few.bytes(),
             self.few_numbers.bytes(),
+            self.cheapest.bytes(),
+            self.cheapest_values.bytes(),
             self.few_strings.bytes(),
             self.array_members.bytes(),
             self.object_members.bytes(),

@@ -569,3 +569,15 @@ fn distinct_numbers_that_the_vocabulary_spells() {
         finish(&automaton, seq, state, &text[..dead]);
     }
 }
+
+#[test]
+fn a_condition_that_nothing_hangs_on_says_nothing() {
+    let recursive = json!({"oneOf": [{"$ref": "#"}, {"type": "string", "minLength": 1}, {"enum": [[1, 2], ["é", null]]}]});
+    let schema = json!({
+        "type": "array", "minItems": 2, "maxItems": 3, "uniqueItems": true, "contains": {"type": "array"}, "minContains": 2, "items": {"if": recursive},
+    });
+    check(&schema, &["[[],[0]]", "[[],1,[[]]]", "[[],[[1],[2]]]"], &["[[],[]]", "[[],1]", "[[],[1],[2],[3]]"]);
+    // Unless somebody asks what it has evaluated.
+    let schema = json!({"type": "object", "if": {"properties": {"a": {"const": 1}}, "required": ["a"]}, "unevaluatedProperties": false});
+    check(&schema, &["{}", r#"{"a":1}"#], &[r#"{"a":2}"#, r#"{"b":1}"#]);
+}

@@ -92,6 +92,10 @@ pub(super) enum Alike {
 
 /// Texts that are looked at for one that makes an item new.
 const MAX_TRIED: usize = 256;
+/// And where there are many alternatives, times these.
+const MOST_READ: usize = 1 << 12;
+/// But so many are.
+const LEAST_TRIED: usize = 4;
 /// Known keys that are looked at for one whose value makes an item new.
 const KEYS_LOOKED_AT: usize = 4;
 /// Values inside one another that are completed one after another.
@@ -205,11 +209,19 @@ impl JsonAutomaton {
         Some(ArrayPlan { items: forms, cost: plan.cost })
     }
 
+    /// A cheapest value of a form that has one.
+    fn cheapest_value(&self, form: FormId) -> Option<Arc<FewValue>> {
+        self.cheapest_values.get_or(form, || {
+            let value = serde_json::from_str(&self.spell_form(form)).ok()?;
+            Some(Arc::new(FewValue { key: canonical(&value), value }))
+        })
+    }
+
     /// A value of a form that is none of those used.
     fn fresh_value(&self, form: FormId, used: &FxHashSet<String>) -> Option<Value> {
-        let cheapest: Value = serde_json::from_str(&self.spell_form(form)).ok()?;
-        if !used.contains(&canonical(&cheapest)) {
-            return Some(cheapest);
+        let cheapest = self.cheapest_value(form)?;
+        if !used.contains(&cheapest.key) {
+            return Some(cheapest.value.clone());
         }
         let values = self.some_values(form, cap_of(to_u32(used.len())));
         let fresh = values.list.iter().filter(|value| !used.contains(&value.key));
@@ -220,7 +232,7 @@ impl JsonAutomaton {
             let used = used.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok());
             let others = used.filter(|value| self.is_value_of(form, value)).map(|v| self.not_form(self.value_form(&v)));
             let form = self.all_of([form].into_iter().chain(others));
-            if self.cost(form) == NEVER { None } else { serde_json::from_str(&self.spell_form(form)).ok() }
+            if self.cost(form) == NEVER { None } else { Some(self.cheapest_value(form)?.value.clone()) }
         })
     }
 
@@ -260,8 +272,8 @@ impl JsonAutomaton {
                 let [mut one, mut two] = [form; 2];
                 if known.is_none() && own[place] != own[other] && cost(form) != NEVER {
                     // Both leave less room for digits, perhaps, than they do together.
-                    let value: Value = serde_json::from_str(&self.spell_form(form)).ok()?;
-                    [one, two] = [place, other].map(|at| self.spelled_form(own[at], &value));
+                    let value = self.cheapest_value(form)?;
+                    [one, two] = [place, other].map(|at| self.spelled_form(own[at], &value.value));
                 }
                 (cost(one) != NEVER && cost(two) != NEVER).then(|| vec![(place, one), (other, two)])
             });
@@ -389,12 +401,30 @@ impl JsonAutomaton {
             Some(next)
         };
         let end = |seq: &Frames, state: State, _: &[u8]| self.closes(seq.clone(), state, &frame).then_some(());
-        self.nearest(seq, state, MAX_TRIED, read, end)
+        // Each of them is read by all alternatives.
+        let most = (MOST_READ / self.alternatives_at(state).max(1)).clamp(LEAST_TRIED, MAX_TRIED);
+        self.nearest(seq, state, most, read, end)
             .unwrap_or_else(|_| {
                 self.note_undecided();
                 None
             })
             .is_some()
+    }
+
+    /// How many alternatives are read side by side.
+    fn alternatives_at(&self, state: State) -> usize {
+        match self.situations.get(state.id) {
+            Situation::Strings { alts, .. } => alts.len(),
+            Situation::Number { alts, .. } | Situation::LongNumber { alts, .. } => alts.len(),
+            Situation::ArrayOpen { array } | Situation::ArrayNext { array } | Situation::ArrayComma { array } => {
+                self.array_states.get(*array).alts.len()
+            }
+            Situation::ObjectOpen { object }
+            | Situation::ObjectNext { object }
+            | Situation::ObjectComma { object }
+            | Situation::Key { object } => self.object_states.get(*object).alts.len(),
+            _ => 1,
+        }
     }
 
     /// The values that are found for an item where it must be a new one, of those that its text begins: each read so far as the text

@@ -166,10 +166,12 @@ impl JsonAutomaton {
 
     /// The cheapest alternative of a form.
     pub(super) fn cheapest_of(&self, form: FormId) -> Option<Cheapest> {
-        let own = self.cost(form);
-        let below = |form| self.costs.get(form).filter(|cost| *cost < own).unwrap_or(NEVER);
-        // A value that differs from others is written as it is, whatever it costs.
-        self.cheapest(form, &Known { costs: &below, sought: None }).map(|(cheapest, _)| cheapest)
+        self.cheapest.get_or(form, || {
+            let own = self.cost(form);
+            let below = |form| self.costs.get(form).filter(|cost| *cost < own).unwrap_or(NEVER);
+            // A value that differs from others is written as it is, whatever it costs.
+            self.cheapest(form, &Known { costs: &below, sought: None }).map(|(cheapest, _)| cheapest)
+        })
     }
 
     fn string_cost(&self, atom: u32) -> u32 {

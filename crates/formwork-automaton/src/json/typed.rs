@@ -134,6 +134,8 @@ impl JsonAutomaton {
                 Applicator::AllOf(nodes) => out = nodes.iter().fold(out, |all, node| self.both(&all, &typed(*node))),
                 Applicator::AnyOf(nodes) => out = self.both(&out, &self.any_branch(nodes, noted)),
                 Applicator::OneOf(nodes) => out = self.one_branch(&out, nodes, noted),
+                // A condition that nothing hangs on only says what it has evaluated.
+                Applicator::If { then: None, otherwise: None, .. } if noted != Evaluated::Noted => {}
                 Applicator::If { condition, then, otherwise } => {
                     let [then, otherwise] = [then, otherwise].map(|node| node.map(|node| self.node_form(node)));
                     let condition = self.typed_noting(self.node_form(*condition), noted);

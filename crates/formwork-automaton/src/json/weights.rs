@@ -14,7 +14,19 @@ use super::typed::{Evaluated, Typed};
 use crate::weigh::{Weigh, weighed, weightless};
 use formwork_grammar::NodeId;
 
-weightless!(FormId, NodeId, KeyRef, Evaluated, Role, Member, StringAtom, StringAlt, Bit, Counted);
+weightless!(
+    FormId,
+    NodeId,
+    KeyRef,
+    Evaluated,
+    Role,
+    Member,
+    StringAtom,
+    StringAlt,
+    Bit,
+    Counted,
+    super::liveness::Cheapest
+);
 
 weighed! {
     ArrayGroup { prefix }
