@@ -572,7 +572,8 @@ fn distinct_numbers_that_the_vocabulary_spells() {
 
 #[test]
 fn a_condition_that_nothing_hangs_on_says_nothing() {
-    let recursive = json!({"oneOf": [{"$ref": "#"}, {"type": "string", "minLength": 1}, {"enum": [[1, 2], ["é", null]]}]});
+    let recursive =
+        json!({"oneOf": [{"$ref": "#"}, {"type": "string", "minLength": 1}, {"enum": [[1, 2], ["é", null]]}]});
     let schema = json!({
         "type": "array", "minItems": 2, "maxItems": 3, "uniqueItems": true, "contains": {"type": "array"}, "minContains": 2, "items": {"if": recursive},
     });

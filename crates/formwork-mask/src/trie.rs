@@ -1,29 +1,52 @@
-//! The tokens' bytes as a trie in depth-first order.
+//! The tokens' bytes as a trie whose siblings stand side by side.
+
+use crate::base::to_u32;
 
 /// No token ends at the node.
 const NONE: u32 = u32::MAX;
 /// Set in [`Node::token`] where several tokens have the same bytes; the rest is then an index into [`Trie::groups`].
 const GROUP: u32 = 1 << 31;
 
-/// A node: the edge that leads to it, and where its subtree ends.
+/// A node: the edge that leads to it, and where its children are.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
-    /// Nodes of the subtree, this one included: the next sibling is that many nodes further on.
-    pub(crate) skip: u32,
+    /// The first of its children: they follow each other in order of their bytes.
+    first: u32,
     token: u32,
-    /// Edges between the root and this node, less one: index into the walker's stack.
-    pub(crate) depth: u16,
+    /// Children, at most 256.
+    children: u16,
     pub(crate) byte: u8,
     /// The most characters of any token in the subtree, at most 255.
     pub(crate) reach: u8,
+    /// Nodes of the subtree, this one included.
+    pub(crate) size: u32,
+}
+
+impl Node {
+    /// Where its children are among the nodes.
+    #[inline]
+    pub(crate) fn children(self) -> Siblings {
+        Siblings { next: self.first, end: self.first + u32::from(self.children) }
+    }
+
+    pub(crate) fn is_leaf(self) -> bool {
+        self.children == 0
+    }
+}
+
+/// Nodes beside each other that are still to be looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Siblings {
+    pub(crate) next: u32,
+    pub(crate) end: u32,
 }
 
 /// A set of tokens by their bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Trie {
     nodes: Vec<Node>,
-    /// The nodes of the first level, with their bytes: they lie far apart.
-    roots: Vec<(u8, u32)>,
+    /// How many of them, the first ones, are of the first level.
+    roots: u32,
     groups: Vec<Vec<u32>>,
 }
 
@@ -37,6 +60,7 @@ impl Trie {
         tokens: impl IntoIterator<Item = (&'a [u8], u32)>,
         chars: impl Fn(u32) -> u8,
     ) -> Self {
+        // Depth first to begin with, as the tokens come: a node's children are those after it that its size covers.
         let mut trie = Self::default();
         let mut path: Vec<usize> = Vec::new();
         let mut previous: &[u8] = &[];
@@ -46,9 +70,8 @@ impl Trie {
                 trie.close(&mut path);
             }
             for &byte in &bytes[shared..] {
-                let depth = u16::try_from(path.len()).unwrap_or(u16::MAX);
                 path.push(trie.nodes.len());
-                trie.nodes.push(Node { skip: 0, token: NONE, depth, byte, reach: 0 });
+                trie.nodes.push(Node { first: 0, token: NONE, children: 0, byte, reach: 0, size: 0 });
             }
             if let Some(&last) = path.last() {
                 trie.nodes[last].reach = trie.nodes[last].reach.max(chars(id));
@@ -59,23 +82,47 @@ impl Trie {
         while !path.is_empty() {
             trie.close(&mut path);
         }
-        trie.nodes.shrink_to_fit();
-        let mut at = 0;
-        while let Some(node) = trie.nodes.get(at) {
-            trie.roots.push((node.byte, u32::try_from(at).unwrap_or(u32::MAX)));
-            at += node.skip as usize;
-        }
+        trie.gather_siblings();
         trie
     }
 
     /// Ends the innermost open node.
     fn close(&mut self, path: &mut Vec<usize>) {
         if let Some(index) = path.pop() {
-            let skip = self.nodes.len() - index;
-            self.nodes[index].skip = u32::try_from(skip).unwrap_or(u32::MAX);
+            self.nodes[index].size = to_u32(self.nodes.len() - index);
             if let Some(&parent) = path.last() {
                 self.nodes[parent].reach = self.nodes[parent].reach.max(self.nodes[index].reach);
             }
+        }
+    }
+
+    /// From depth first to siblings side by side: a walk looks at all of them, and goes down to few.
+    fn gather_siblings(&mut self) {
+        let deep = std::mem::take(&mut self.nodes);
+        self.nodes.reserve_exact(deep.len());
+        // Where the children of a node are in the one order, and the node in the other.
+        let mut open: Vec<(std::ops::Range<usize>, Option<usize>)> = vec![(0..deep.len(), None)];
+        while let Some((children, parent)) = open.pop() {
+            let first = to_u32(self.nodes.len());
+            let mut at = children.start;
+            let mut inner = Vec::new();
+            while at < children.end {
+                let end = at + deep[at].size as usize;
+                if end > at + 1 {
+                    inner.push((at + 1..end, Some(self.nodes.len())));
+                }
+                self.nodes.push(deep[at]);
+                at = end;
+            }
+            let count = to_u32(self.nodes.len()) - first;
+            match parent {
+                None => self.roots = count,
+                Some(parent) => {
+                    self.nodes[parent].first = first;
+                    self.nodes[parent].children = u16::try_from(count).unwrap_or(u16::MAX);
+                }
+            }
+            open.extend(inner.into_iter().rev());
         }
     }
 
@@ -92,14 +139,25 @@ impl Trie {
         }
     }
 
-    /// The nodes in depth-first order; children in order of their bytes.
+    /// The nodes, those of the first level first.
+    #[inline]
     pub(crate) fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The nodes of the first level, in order of their bytes.
-    pub(crate) fn roots(&self) -> &[(u8, u32)] {
-        &self.roots
+    /// The nodes of the first level.
+    pub(crate) fn roots(&self) -> Siblings {
+        Siblings { next: 0, end: self.roots }
+    }
+
+    /// Calls `f` with every node of the subtree, `node` included.
+    pub(crate) fn each_below(&self, node: Node, mut f: impl FnMut(Node)) {
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            f(node);
+            let Siblings { next, end } = node.children();
+            open.extend(self.nodes.get(next as usize..end as usize).unwrap_or_default());
+        }
     }
 
     /// Calls `f` with every token that ends at the node.
@@ -119,15 +177,13 @@ impl Trie {
 
     /// The tokens that `text` begins with: length in bytes and (least) id, shortest first.
     pub(crate) fn prefixes_of<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = (usize, u32)> + 'a {
-        let mut at = 0;
-        let mut end = self.nodes.len();
+        let mut siblings = self.roots();
         text.iter()
             .enumerate()
             .map_while(move |(read, &byte)| {
-                let index = self.child(at, end, byte)?;
-                at = index + 1;
-                end = index + self.nodes[index].skip as usize;
-                Some((read + 1, self.nodes[index]))
+                let node = self.child(siblings, byte)?;
+                siblings = node.children();
+                Some((read + 1, node))
             })
             .filter_map(|(read, node)| {
                 let mut least = None;
@@ -138,23 +194,15 @@ impl Trie {
             })
     }
 
-    /// The child by `byte` among the siblings that start at `at`.
-    fn child(&self, mut at: usize, end: usize, byte: u8) -> Option<usize> {
-        while at < end {
-            let node = self.nodes[at];
-            if node.byte == byte {
-                return Some(at);
-            }
-            at += node.skip as usize;
-        }
-        None
+    /// The node by `byte` among siblings.
+    fn child(&self, siblings: Siblings, byte: u8) -> Option<Node> {
+        let nodes = self.nodes.get(siblings.next as usize..siblings.end as usize)?;
+        nodes.binary_search_by_key(&byte, |node| node.byte).ok().map(|index| nodes[index])
     }
 
     /// Bytes held on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>()
-            + self.roots.capacity() * 8
-            + self.groups.iter().map(|g| g.capacity() * 4 + 24).sum::<usize>()
+        self.nodes.capacity() * size_of::<Node>() + self.groups.iter().map(|g| g.capacity() * 4 + 24).sum::<usize>()
     }
 }
 
@@ -174,12 +222,17 @@ mod tests {
         #[test]
         fn holds_every_token_once(words in proptest::collection::vec(proptest::collection::vec(97_u8..100, 0..5), 0..40)) {
             let trie = trie(&words);
-            let mut path = Vec::new();
             let mut found = Vec::new();
-            for &node in trie.nodes() {
-                path.truncate(usize::from(node.depth));
-                path.push(node.byte);
-                trie.each_token(node, |id| found.push((path.clone(), id)));
+            let mut open = vec![(trie.roots(), Vec::new())];
+            while let Some((siblings, path)) = open.pop() {
+                for node in &trie.nodes()[siblings.next as usize..siblings.end as usize] {
+                    let path = [&path[..], &[node.byte]].concat();
+                    trie.each_token(*node, |id| found.push((path.clone(), id)));
+                    let mut below = 0;
+                    trie.each_below(*node, |_| below += 1);
+                    prop_assert_eq!(below, node.size);
+                    open.push((node.children(), path));
+                }
             }
             found.sort_by_key(|&(_, id)| id);
             let expected: Vec<_> = words.iter().cloned().zip(0_u32..).filter(|(w, _)| !w.is_empty()).collect();

@@ -7,7 +7,7 @@ use formwork_automaton::{Automaton, ByteSet, CharClass, Frames, LimitKind, Mark,
 use crate::base::{Base, to_u32};
 use crate::cache::Generation;
 use crate::mask::Mask;
-use crate::trie::{Node, Trie};
+use crate::trie::{Node, Siblings, Trie};
 use crate::vocabulary::Vocabulary;
 use crate::walk_memo::WalkMemo;
 use tokens::Place;
@@ -34,6 +34,8 @@ pub(crate) struct Scratch {
     path: Vec<u32>,
     /// The last of them that are not remembered, the outermost first.
     places: Vec<Place>,
+    /// What is left to be looked at beside each node of the path.
+    siblings: Vec<Siblings>,
     memo: WalkMemo,
 }
 
@@ -45,6 +47,7 @@ impl Scratch {
             open: Vec::new(),
             path: Vec::new(),
             places: Vec::new(),
+            siblings: Vec::new(),
             memo: WalkMemo::default(),
         }
     }
@@ -53,6 +56,7 @@ impl Scratch {
         self.mask.heap_bytes()
             + (self.added.capacity() + self.open.capacity() + self.path.capacity()) * 4
             + self.places.capacity() * size_of::<Place>()
+            + self.siblings.capacity() * size_of::<Siblings>()
             + self.memo.heap_bytes()
     }
 
@@ -192,18 +196,16 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
 
     /// After a step to a node: whether data decided about it that no key covers. The tokens at the node and below are then left open, where
     /// they are few.
-    fn leaves_open(&mut self, trie: &Trie, subtree: &[Node]) -> bool {
+    fn leaves_open(&mut self, trie: &Trie, node: Node) -> bool {
         if !self.seq.take_dynamic() || self.dynamic {
             return false;
         }
-        self.nodes_open += subtree.len();
+        self.nodes_open += node.size as usize;
         if self.nodes_open > MOST_OPEN {
             self.dynamic = true;
             return false;
         }
-        for node in subtree {
-            trie.each_token(*node, |id| self.scratch.open.push(id));
-        }
+        trie.each_below(node, |node| trie.each_token(node, |id| self.scratch.open.push(id)));
         true
     }
 
@@ -281,44 +283,42 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         if here.is_empty() {
             return;
         }
-        let nodes = base.rest().nodes();
+        let trie = base.rest();
         let mark = self.seq.mark();
-        // The places along the path, each with the exceptions there, or all bytes behind the characters of the class.
-        let mut path = vec![(start, mark, here)];
-        let mut at = 0;
-        while let Some(&node) = nodes.get(at) {
-            path.truncate(usize::from(node.depth) + 1);
-            let Some(&(state, before, wanted)) = path.last() else { break };
-            let end = at + node.skip as usize;
-            // Tokens that begin with another character were tried whole.
-            if !wanted.contains(node.byte) || (node.depth == 0 && base.ends_run(node.byte)) {
-                at = end;
-                continue;
-            }
-            self.seq.truncate(before);
-            let step = self.automaton.step(self.seq, state, Symbol::Byte(node.byte));
-            let open = self.leaves_open(base.rest(), &nodes[at..end]);
-            match step {
-                Step::To(state) if !open => {
-                    base.rest().each_token(node, |id| self.scratch.allow(id));
-                    let behind = wanted == ByteSet::all() || base.ends_run(node.byte);
-                    let wanted = if behind { ByteSet::all() } else { self.automaton.exceptions(self.seq, state) };
-                    self.heed_hint();
-                    if node.skip > 1 && !wanted.is_empty() {
-                        path.push((state, self.seq.mark(), wanted));
-                        at += 1;
-                    } else {
-                        at = end;
-                    }
+        // The places along the path, each with the exceptions there, or all bytes behind the characters of the class; and what is left
+        // to be looked at from each.
+        let mut path = vec![(start, mark, here, trie.roots())];
+        while let Some((state, before, wanted, mut left)) = path.pop() {
+            let is_first = path.is_empty();
+            while left.next < left.end {
+                let node = trie.nodes()[left.next as usize];
+                left.next += 1;
+                // Tokens that begin with another character were tried whole.
+                if !wanted.contains(node.byte) || (is_first && base.ends_run(node.byte)) {
+                    continue;
                 }
-                step => {
+                self.seq.truncate(before);
+                let step = self.automaton.step(self.seq, state, Symbol::Byte(node.byte));
+                let open = self.leaves_open(trie, node);
+                let Step::To(next) = step else {
                     if let Step::Limit(kind) = step {
                         self.limit = Some(kind);
                     }
-                    for &node in &nodes[at..end] {
-                        base.rest().each_token(node, |id| self.scratch.forbid(id));
-                    }
-                    at = end;
+                    trie.each_below(node, |node| trie.each_token(node, |id| self.scratch.forbid(id)));
+                    continue;
+                };
+                if open {
+                    trie.each_below(node, |node| trie.each_token(node, |id| self.scratch.forbid(id)));
+                    continue;
+                }
+                trie.each_token(node, |id| self.scratch.allow(id));
+                let behind = wanted == ByteSet::all() || base.ends_run(node.byte);
+                let wanted_next = if behind { ByteSet::all() } else { self.automaton.exceptions(self.seq, next) };
+                self.heed_hint();
+                if !node.is_leaf() && !wanted_next.is_empty() {
+                    path.push((state, before, wanted, left));
+                    path.push((next, self.seq.mark(), wanted_next, node.children()));
+                    break;
                 }
             }
         }

@@ -9,7 +9,7 @@ const MOST: usize = 512;
 /// A remembered state.
 pub(crate) type Slot = u16;
 
-/// What is known of a transition: [`NOTHING`], [`DEAD`], [`IMPURE`], or a slot and [`FIRST`].
+/// What is known of a transition: [`NOTHING`], [`DEAD`], [`IMPURE`], [`LIVE`], or a slot and [`FIRST`].
 pub(crate) type Known = u16;
 
 /// Not taken yet.
@@ -18,8 +18,10 @@ pub(crate) const NOTHING: Known = 0;
 pub(crate) const DEAD: Known = 1;
 /// It appends to the sequence's store (or leads to a state not remembered): it has to be taken each time.
 pub(crate) const IMPURE: Known = 2;
+/// It leads to some state, which no token has gone on from yet, and leaves the store alone.
+pub(crate) const LIVE: Known = 3;
 /// It leads to the state in the first slot and leaves the store alone.
-pub(crate) const FIRST: Known = 3;
+pub(crate) const FIRST: Known = 4;
 
 type Row = [Known; 256];
 

@@ -4,8 +4,8 @@ use formwork_automaton::{Automaton, ByteSet, CharClass, Frames, Mark, State, Ste
 
 use super::{Scratch, Walk};
 use crate::base::{QUOTES_OF_TWO_KEYS, to_u32};
-use crate::trie::{Node, Trie};
-use crate::walk_memo::{DEAD, FIRST, IMPURE, Slot};
+use crate::trie::{Node, Siblings, Trie};
+use crate::walk_memo::{DEAD, FIRST, IMPURE, LIVE, Slot};
 
 /// Added to an index into [`Scratch::places`].
 const PLACE: u32 = 1 << 16;
@@ -49,6 +49,8 @@ const LEAST_RUN: u32 = 8;
 enum Taken {
     /// To a place on the path.
     To(u32),
+    /// To the end of all tokens that begin so.
+    End,
     Nowhere,
     /// That is not settled here.
     Open,
@@ -63,22 +65,20 @@ impl Scratch {
         self.places.push(place);
         PLACE + to_u32(self.places.len() - 1)
     }
+}
 
-    /// Whether two keys may have ended since characters were passed over: those of the first are not held against the second.
-    fn is_doubtful(&self, place: u32) -> bool {
-        let place = place.checked_sub(PLACE).and_then(|index| self.places.get(index as usize));
-        place.and_then(|place| place.quotes).is_some_and(|quotes| usize::from(quotes) >= QUOTES_OF_TWO_KEYS)
-    }
+/// Whether two keys may have ended since characters were passed over: those of the first are not held against the second.
+fn is_doubtful(quotes: Option<u8>) -> bool {
+    quotes.is_some_and(|quotes| usize::from(quotes) >= QUOTES_OF_TWO_KEYS)
 }
 
 impl<A: Automaton + ?Sized> Walk<'_, A> {
     /// Tries the tokens of a trie, but for those known to be of at most `chars` characters.
     pub(super) fn try_tokens(&mut self, start: State, trie: &Trie, chars: u8) {
         let root = self.seq.mark();
-        let readable = self.automaton.readable(self.seq, start);
         self.scratch.places.clear();
         self.scratch.path.resize(self.vocabulary.longest_token() + 2, 0);
-        let slot = self.scratch.memo.slot(start, || readable);
+        let slot = self.scratch.memo.slot(start, || self.automaton.readable(self.seq, start));
         self.scratch.path[0] = if let Some(slot) = slot {
             u32::from(slot)
         } else {
@@ -86,79 +86,84 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             self.scratch.put_place(place)
         };
         self.heed_hint();
-        for &(byte, at) in trie.roots() {
-            if readable.contains(byte) {
-                self.try_subtree(trie, at as usize, chars, root);
+        let mut siblings = std::mem::take(&mut self.scratch.siblings);
+        siblings.push(trie.roots());
+        while let Some(mut left) = siblings.pop() {
+            let depth = siblings.len();
+            if let Some((children, next)) = self.try_siblings(trie, &mut left, depth, chars, root) {
+                self.scratch.path[depth + 1] = next;
+                siblings.extend([left, children]);
             }
         }
+        self.scratch.siblings = siblings;
         self.seq.truncate(root);
     }
 
-    /// Tries the tokens that begin with a node of the first level.
-    fn try_subtree(&mut self, trie: &Trie, first: usize, chars: u8, root: Mark) {
-        let nodes = trie.nodes();
-        let end = first + nodes[first].skip as usize;
-        let mut at = first;
-        while at < end {
-            let node = nodes[at];
+    /// Tries the tokens that end at siblings, up to one that others go on from; gives its children, and where it leads.
+    fn try_siblings(
+        &mut self,
+        trie: &Trie,
+        left: &mut Siblings,
+        depth: usize,
+        chars: u8,
+        root: Mark,
+    ) -> Option<(Siblings, u32)> {
+        let here = self.scratch.path[depth];
+        let slot = Slot::try_from(here).ok();
+        let place = here.checked_sub(PLACE).map(|at| at as usize);
+        let readable = place.map_or_else(ByteSet::all, |at| self.scratch.places[at].readable);
+        let depth = u16::try_from(depth).unwrap_or(u16::MAX);
+        while left.next < left.end {
+            let node = trie.nodes()[left.next as usize];
+            left.next += 1;
             if chars > 0 && node.reach <= chars {
-                at += node.skip as usize;
                 continue;
             }
-            let depth = usize::from(node.depth);
-            let here = self.scratch.path[depth];
-            let slot = Slot::try_from(here).ok();
-            if let Some(slot) = slot {
-                let known = self.scratch.memo.get(slot, node.byte);
-                if known == DEAD {
-                    at += node.skip as usize;
-                    continue;
-                }
-                if known >= FIRST {
+            let taken = match (slot, place) {
+                (Some(slot), _) => match self.scratch.memo.get(slot, node.byte) {
+                    DEAD => continue,
+                    LIVE if node.is_leaf() => Taken::End,
+                    known if known >= FIRST => Taken::To(u32::from(known - FIRST)),
+                    _ => {
+                        self.seq.truncate(root);
+                        self.take(trie, slot, root, node, depth)
+                    }
+                },
+                (None, Some(at)) if readable.contains(node.byte) => self.take_from_place(trie, at, node, depth),
+                _ => continue,
+            };
+            match taken {
+                Taken::To(next) => {
                     trie.each_token(node, |id| self.scratch.allow(id));
-                    self.scratch.path[depth + 1] = u32::from(known - FIRST);
-                    at += 1;
-                    continue;
+                    if !node.is_leaf() {
+                        return Some((node.children(), next));
+                    }
                 }
+                Taken::End => trie.each_token(node, |id| self.scratch.allow(id)),
+                Taken::Nowhere | Taken::Open => {}
             }
-            let subtree = &nodes[at..at + node.skip as usize];
-            let taken = match slot {
-                Some(slot) => {
-                    self.seq.truncate(root);
-                    self.take(trie, slot, root, subtree)
-                }
-                None => self.take_from_place(trie, here, subtree),
-            };
-            let Taken::To(next) = taken else {
-                at += node.skip as usize;
-                continue;
-            };
-            if self.scratch.is_doubtful(next) {
-                trie.each_token(node, |id| self.scratch.open.push(id));
-            } else {
-                trie.each_token(node, |id| self.scratch.allow(id));
-            }
-            self.scratch.path[depth + 1] = next;
-            at += 1;
         }
+        None
     }
 
     /// Takes a step from a state that is remembered.
-    fn take(&mut self, trie: &Trie, from: Slot, root: Mark, subtree: &[Node]) -> Taken {
-        let node = subtree[0];
+    fn take(&mut self, trie: &Trie, from: Slot, root: Mark, node: Node, depth: u16) -> Taken {
         let step = self.automaton.step(self.seq, self.scratch.memo.state(from), Symbol::Byte(node.byte));
-        if self.leaves_open(trie, subtree) {
+        if self.leaves_open(trie, node) {
             return Taken::Open;
         }
-        let (next, known) = match step {
+        let is_pure = self.seq.mark() == root;
+        let (taken, known) = match step {
+            Step::To(_) if node.is_leaf() => (Taken::End, if is_pure { LIVE } else { IMPURE }),
             Step::To(state) => {
                 let readable = || self.automaton.readable(self.seq, state);
-                let slot = if self.seq.mark() == root { self.scratch.memo.slot(state, readable) } else { None };
+                let slot = if is_pure { self.scratch.memo.slot(state, readable) } else { None };
                 let known = slot.map_or(IMPURE, |slot| slot + FIRST);
                 let next = match slot {
                     Some(slot) => u32::from(slot),
-                    None => self.scratch.put_place(Place::new(self.automaton, self.seq, state, node.depth + 1)),
+                    None => self.scratch.put_place(Place::new(self.automaton, self.seq, state, depth + 1)),
                 };
+                self.heed_hint();
                 (Taken::To(next), known)
             }
             Step::Dead => (Taken::Nowhere, DEAD),
@@ -167,34 +172,28 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 (Taken::Nowhere, IMPURE)
             }
         };
-        self.heed_hint();
         self.scratch.memo.put(from, node.byte, known);
-        next
+        taken
     }
 
     /// Takes a step from a place of which nothing is remembered.
-    fn take_from_place(&mut self, trie: &Trie, here: u32, subtree: &[Node]) -> Taken {
-        let node = subtree[0];
-        let at = (here - PLACE) as usize;
+    fn take_from_place(&mut self, trie: &Trie, at: usize, node: Node, depth: u16) -> Taken {
         let place = self.scratch.places[at];
-        if !place.readable.contains(node.byte) {
-            return Taken::Nowhere;
-        }
         let in_run = CharClass::Ascii.contains(char::from(node.byte));
         if in_run && place.run == Run::StandIn {
-            return Taken::To(here);
+            return Taken::To(PLACE + to_u32(at));
         }
         self.seq.truncate(place.mark);
         let longest = to_u32(self.vocabulary.longest_token());
         let mut run = place.run;
-        if in_run && run == Run::Unknown && node.skip >= LEAST_RUN {
+        if in_run && run == Run::Unknown && node.size >= LEAST_RUN {
             let is_run = self.automaton.stand_in(self.seq, place.state, CharClass::Ascii, longest).is_some();
             self.seq.truncate(place.mark);
             run = if is_run { Run::But(self.automaton.exceptions(self.seq, place.state)) } else { Run::Not };
             self.heed_hint();
             self.scratch.places[at].run = run;
         }
-        let depth = node.depth + 1;
+        let depth = depth + 1;
         let state = match run {
             Run::But(exceptions) if in_run && !exceptions.contains(node.byte) => {
                 return Taken::To(self.scratch.put_place(Place { depth, run: Run::StandIn, quotes: Some(0), ..place }));
@@ -207,13 +206,21 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         };
         self.heed_hint();
         let step = self.automaton.step(self.seq, state, Symbol::Byte(node.byte));
-        if self.leaves_open(trie, subtree) {
+        if self.leaves_open(trie, node) {
             return Taken::Open;
         }
         match step {
             Step::To(state) => {
                 let quotes = place.quotes.map(|quotes| quotes.saturating_add(u8::from(node.byte == b'"')));
+                if is_doubtful(quotes) {
+                    trie.each_below(node, |node| trie.each_token(node, |id| self.scratch.open.push(id)));
+                    return Taken::Open;
+                }
+                if node.is_leaf() {
+                    return Taken::End;
+                }
                 let place = Place { quotes, ..Place::new(self.automaton, self.seq, state, depth) };
+                self.heed_hint();
                 Taken::To(self.scratch.put_place(place))
             }
             Step::Dead => Taken::Nowhere,
