@@ -117,15 +117,31 @@ pub struct Frames {
     text: Vec<u8>,
     /// The text of the items that some frame asks to keep.
     kept: Vec<u8>,
-    /// Frames below this index were there when the current walk began.
-    floor: u32,
+    /// What was there when the current walk, or the part of it, began.
+    floors: Floors,
     /// The least depth of those frames that the walk has read.
     touched: Cell<u32>,
+    /// Whether one of those was read since that was last asked.
+    looked: Cell<bool>,
     /// Whether the walk asked about data that no signature covers (which keys were used before it).
     dynamic: Cell<bool>,
-    key_floor: u32,
-    text_floor: u32,
-    kept_floor: Option<u32>,
+}
+
+/// Where what is older than a walk ends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Floors {
+    frames: u32,
+    keys: u32,
+    text: u32,
+    /// `None` outside of walks.
+    kept: Option<u32>,
+}
+
+/// What a walk goes back to after a part of it.
+#[derive(Clone, Copy, Debug)]
+pub struct WalkFloors {
+    floors: Floors,
+    touched: u32,
 }
 
 impl Frames {
@@ -163,8 +179,9 @@ impl Frames {
     /// Never for an id that this store gave out and has not truncated.
     pub fn frame(&self, id: FrameId) -> Frame {
         let frame = self.stack[id.0 as usize];
-        if id.0 < self.floor && frame.depth < self.touched.get() {
-            self.touched.set(frame.depth);
+        if id.0 < self.floors.frames {
+            self.looked.set(true);
+            self.touched.set(self.touched.get().min(frame.depth));
         }
         frame
     }
@@ -194,21 +211,25 @@ impl Frames {
 
     /// Begins a walk: from here on, reads of older frames and of older keys are noted.
     pub fn begin_walk(&mut self) {
-        self.floor = to_u32(self.stack.len());
-        self.key_floor = to_u32(self.keys.len());
-        self.text_floor = to_u32(self.text.len());
-        self.kept_floor = Some(to_u32(self.kept.len()));
+        self.floors = self.floors_here();
         self.touched.set(u32::MAX);
+        self.looked.set(false);
         self.dynamic.set(false);
+    }
+
+    fn floors_here(&self) -> Floors {
+        Floors {
+            frames: to_u32(self.stack.len()),
+            keys: to_u32(self.keys.len()),
+            text: to_u32(self.text.len()),
+            kept: Some(to_u32(self.kept.len())),
+        }
     }
 
     /// Ends a walk begun with [`Frames::begin_walk`]: the least depth of the older frames it read (`None`: it read none),
     /// and whether its outcome depends on keys used before it.
     pub fn end_walk(&mut self) -> (Option<u32>, bool) {
-        self.floor = 0;
-        self.key_floor = 0;
-        self.text_floor = 0;
-        self.kept_floor = None;
+        self.floors = Floors::default();
         let touched = self.touched.get();
         ((touched != u32::MAX).then_some(touched), self.dynamic.get())
     }
@@ -218,21 +239,30 @@ impl Frames {
         self.dynamic.replace(false)
     }
 
-    /// Begins a part of a walk that notes by itself how deep it looks; gives what [`Frames::end_part`] needs.
-    pub fn begin_part(&self) -> u32 {
-        self.touched.replace(u32::MAX)
+    /// Whether an older frame was read since this was last asked.
+    pub fn take_look(&self) -> bool {
+        self.looked.replace(false)
     }
 
-    /// Ends a part: the least depth of the older frames that it read (`None`: it read none). They count for the walk too.
-    pub fn end_part(&self, before: u32) -> Option<u32> {
-        let own = self.touched.get();
-        self.touched.set(own.min(before));
-        (own != u32::MAX).then_some(own)
+    /// Whether an older frame was read since [`Frames::take_look`] was last asked.
+    pub fn looked(&self) -> bool {
+        self.looked.get()
     }
 
-    /// Notes that the walk's outcome depends on the older frames down to this depth.
-    pub fn touch(&self, depth: u32) {
-        self.touched.set(self.touched.get().min(depth));
+    /// Begins a part of a walk, to which all that is there now is old; gives what [`Frames::end_part`] needs.
+    pub fn begin_part(&mut self) -> WalkFloors {
+        let floors = self.floors;
+        let touched = self.touched.get();
+        self.floors = self.floors_here();
+        self.looked.set(false);
+        WalkFloors { floors, touched }
+    }
+
+    /// Ends a part. The older frames that it read don't count for the walk.
+    pub fn end_part(&mut self, outside: WalkFloors) {
+        self.floors = outside.floors;
+        self.touched.set(outside.touched);
+        self.looked.set(false);
     }
 
     /// Appends a byte to the scratch text (the key being read) and gives its index.
@@ -273,7 +303,7 @@ impl Frames {
 
     /// The scratch text from `start` to where the current walk began, or to its end outside of walks.
     fn text_before_walk(&self, start: u32) -> &[u8] {
-        let end = self.kept_floor.map_or(self.text.len(), |_| self.text_floor as usize);
+        let end = self.floors.kept.map_or(self.text.len(), |_| self.floors.text as usize);
         self.text.get(start as usize..end).unwrap_or_default()
     }
 
@@ -285,7 +315,7 @@ impl Frames {
             let node = self.keys[at.0 as usize];
             let text = self.text.get(node.start as usize..node.end as usize).unwrap_or_default();
             // A key that was begun before the walk is as much its past as one that was finished.
-            if (at.0 < self.key_floor || node.start < self.text_floor) && possible(text) {
+            if (at.0 < self.floors.keys || node.start < self.floors.text) && possible(text) {
                 self.dynamic.set(true);
             }
             if node.hash == hash && text == key {
@@ -305,7 +335,7 @@ impl Frames {
             while !at.is_empty() {
                 let node = self.keys[at.0 as usize];
                 let key = self.text.get(node.start as usize..node.end as usize).unwrap_or_default();
-                if (at.0 < self.key_floor || node.start < self.text_floor) && key.starts_with(begun) {
+                if (at.0 < self.floors.keys || node.start < self.floors.text) && key.starts_with(begun) {
                     self.dynamic.set(true);
                 }
                 at = node.rest;
@@ -334,7 +364,7 @@ impl Frames {
 
     /// The kept text from `start` to where the current walk began, or to its end outside of walks.
     pub fn kept_before_walk(&self, start: u32) -> &[u8] {
-        let end = self.kept_floor.map_or(self.kept.len(), |floor| floor as usize);
+        let end = self.floors.kept.map_or(self.kept.len(), |floor| floor as usize);
         self.kept.get(start as usize..end).unwrap_or_default()
     }
 

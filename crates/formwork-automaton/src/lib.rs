@@ -16,7 +16,7 @@ mod weigh;
 pub use automaton::{Automaton, Fill, Key, LimitKind, State, Step, Witness};
 pub use char_class::CharClass;
 pub use error::CompileError;
-pub use frames::{Frame, FrameId, Frames, KeySet, Mark, Watch};
+pub use frames::{Frame, FrameId, Frames, KeySet, Mark, WalkFloors, Watch};
 pub use json::{JsonAutomaton, Spelling};
 pub use lang::{Anchor, ByteSet, Lang, LangError, LangLimits, LangState, Langs, Literals};
 pub use regex::RegexAutomaton;

@@ -8,11 +8,12 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hash};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use formwork_automaton::{Automaton, CharClass, Frames, Key, State};
+use formwork_automaton::{Automaton, Frames, Key, State};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
 use crate::mask::Mask;
+use crate::trie::Node;
 use crate::vocabulary::Vocabulary;
 use crate::walk::{BaseRow, Scratch, Walked, is_allowed};
 
@@ -41,20 +42,22 @@ struct Stored {
     uses: AtomicU32,
 }
 
-/// Tokens that several masks have in common.
+/// Tokens that several masks have in common: those below a node of a trie, from a state whatever the frames below it are.
 #[derive(Debug)]
 pub(crate) struct Part {
-    pub(crate) added: Box<[u32]>,
-    /// Those that are to be read whole.
+    pub(crate) tokens: Box<[u32]>,
+    /// Tokens that data decides about.
     pub(crate) open: Box<[u32]>,
+    /// Where frames decide.
+    pub(crate) pending: Box<[Pending]>,
 }
 
-/// What is known of a part under one key.
+/// A node whose tokens, and those below it, a part says nothing of.
 #[derive(Clone, Debug)]
-enum PartEntry {
-    Known(Arc<Part>),
-    /// The part depends on one more frame at least.
-    Deeper,
+pub(crate) struct Pending {
+    pub(crate) node: Node,
+    /// The bytes that lead to it from the part's own node.
+    pub(crate) path: Box<[u8]>,
 }
 
 /// A set of masks that only grows.
@@ -63,7 +66,7 @@ pub(crate) struct Generation {
     automaton: Arc<dyn Automaton>,
     masks: boxcar::Vec<Stored>,
     entries: [RwLock<FxHashMap<Key, Entry>>; SHARDS],
-    parts: RwLock<FxHashMap<Key, PartEntry>>,
+    parts: RwLock<FxHashMap<Key, Arc<Part>>>,
     by_content: RwLock<FxHashMap<u64, SmallVec<[usize; 2]>>>,
     bytes: AtomicUsize,
     keys: AtomicUsize,
@@ -142,46 +145,18 @@ impl Generation {
         Some(index)
     }
 
-    /// The tokens that follow characters of a class, for which `stand_in` stands, where they were found before; and how many frames they
-    /// depend on.
-    pub(crate) fn find_part<A: Automaton + ?Sized>(
-        &self,
-        automaton: &A,
-        seq: &Frames,
-        stand_in: State,
-        class: CharClass,
-    ) -> Option<(Arc<Part>, usize)> {
-        let parts = self.parts.read().unwrap_or_else(PoisonError::into_inner);
-        for frames in 0.. {
-            match parts.get(&part_key(automaton, seq, stand_in, class, frames))? {
-                PartEntry::Known(part) => return Some((Arc::clone(part), frames)),
-                PartEntry::Deeper => {}
-            }
-        }
-        None
+    /// A part that was found before.
+    pub(crate) fn find_part(&self, key: &Key) -> Option<Arc<Part>> {
+        self.parts.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
     }
 
-    /// Keeps tokens that follow characters of a class.
-    #[expect(clippy::too_many_arguments, reason = "what a part is found by, and what it holds")]
-    pub(crate) fn keep_part<A: Automaton + ?Sized>(
-        &self,
-        automaton: &A,
-        seq: &Frames,
-        stand_in: State,
-        class: CharClass,
-        frames: usize,
-        added: &[u32],
-        open: &[u32],
-    ) {
-        let part = Arc::new(Part { added: added.into(), open: open.into() });
-        let deeper = (0..frames).map(|frames| (frames, PartEntry::Deeper));
-        let mut parts = self.parts.write().unwrap_or_else(PoisonError::into_inner);
-        for (frames, entry) in deeper.chain([(frames, PartEntry::Known(part))]) {
-            let bytes =
-                size_of::<(Key, PartEntry)>() + if matches!(entry, PartEntry::Known(_)) { added.len() * 4 } else { 0 };
-            if parts.insert(part_key(automaton, seq, stand_in, class, frames), entry).is_none() {
-                self.bytes.fetch_add(bytes, Ordering::Relaxed);
-            }
+    /// Keeps a part.
+    pub(crate) fn keep_part(&self, key: Key, part: Arc<Part>) {
+        let pending: usize = part.pending.iter().map(|pending| size_of::<Pending>() + pending.path.len()).sum();
+        let words = part.tokens.len() + part.open.len() + if key.spilled() { key.capacity() } else { 0 };
+        let bytes = size_of::<(Key, Arc<Part>, Part)>() + words * 4 + pending;
+        if self.parts.write().unwrap_or_else(PoisonError::into_inner).insert(key, part).is_none() {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }
     }
 
@@ -299,19 +274,6 @@ impl Generation {
     pub(crate) fn row(&self, index: usize) -> Option<&Mask> {
         self.masks.get(index)?.row.get()
     }
-}
-
-/// The words that a part may depend on, `frames` frames deep.
-fn part_key<A: Automaton + ?Sized>(
-    automaton: &A,
-    seq: &Frames,
-    stand_in: State,
-    class: CharClass,
-    frames: usize,
-) -> Key {
-    let mut key = key(automaton, seq, stand_in, frames);
-    key.push(class as u32);
-    key
 }
 
 /// The words that a mask may depend on, `frames` frames deep.

@@ -1,11 +1,16 @@
 //! The tokens' bytes as a trie whose siblings stand side by side.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use crate::base::to_u32;
 
 /// No token ends at the node.
 const NONE: u32 = u32::MAX;
 /// Set in [`Node::token`] where several tokens have the same bytes; the rest is then an index into [`Trie::groups`].
 const GROUP: u32 = 1 << 31;
+
+/// How many tries there were so far.
+static TRIES: AtomicU32 = AtomicU32::new(0);
 
 /// A node: the edge that leads to it, and where its children are.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +49,8 @@ pub(crate) struct Siblings {
 /// A set of tokens by their bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Trie {
+    /// Tells it from all others of this process.
+    id: u32,
     nodes: Vec<Node>,
     /// How many of them, the first ones, are of the first level.
     roots: u32,
@@ -61,7 +68,7 @@ impl Trie {
         chars: impl Fn(u32) -> u8,
     ) -> Self {
         // Depth first to begin with, as the tokens come: a node's children are those after it that its size covers.
-        let mut trie = Self::default();
+        let mut trie = Self { id: TRIES.fetch_add(1, Ordering::Relaxed), ..Self::default() };
         let mut path: Vec<usize> = Vec::new();
         let mut previous: &[u8] = &[];
         for (bytes, id) in tokens {
@@ -137,6 +144,11 @@ impl Trie {
         } else if let Some(group) = self.groups.get_mut((token ^ GROUP) as usize) {
             group.push(id);
         }
+    }
+
+    /// Tells the trie from all others of this process.
+    pub(crate) fn id(&self) -> u32 {
+        self.id
     }
 
     /// The nodes, those of the first level first.

@@ -1,15 +1,17 @@
 //! The walk that computes a mask: every token's bytes tried from one state, by way of the trie.
 
+mod parts;
 mod tokens;
 
 use formwork_automaton::{Automaton, ByteSet, CharClass, Frames, LimitKind, Mark, State, Step, Symbol, TokenId};
 
-use crate::base::{Base, to_u32};
-use crate::cache::Generation;
+use crate::base::Base;
+use crate::cache::{Generation, Pending};
 use crate::mask::Mask;
 use crate::trie::{Node, Siblings, Trie};
 use crate::vocabulary::Vocabulary;
 use crate::walk_memo::WalkMemo;
+use parts::Recording;
 use tokens::Place;
 
 /// A class's base mask pays for itself from about this many tokens on; below, the plain walk is as short.
@@ -34,6 +36,8 @@ pub(crate) struct Scratch {
     path: Vec<u32>,
     /// The last of them that are not remembered, the outermost first.
     places: Vec<Place>,
+    /// The bytes of the path.
+    bytes: Vec<u8>,
     /// What is left to be looked at beside each node of the path.
     siblings: Vec<Siblings>,
     memo: WalkMemo,
@@ -47,6 +51,7 @@ impl Scratch {
             open: Vec::new(),
             path: Vec::new(),
             places: Vec::new(),
+            bytes: Vec::new(),
             siblings: Vec::new(),
             memo: WalkMemo::default(),
         }
@@ -56,6 +61,7 @@ impl Scratch {
         self.mask.heap_bytes()
             + (self.added.capacity() + self.open.capacity() + self.path.capacity()) * 4
             + self.places.capacity() * size_of::<Place>()
+            + self.bytes.capacity()
             + self.siblings.capacity() * size_of::<Siblings>()
             + self.memo.heap_bytes()
     }
@@ -108,7 +114,18 @@ pub(crate) fn walk<A: Automaton + ?Sized>(
     scratch.open.clear();
     scratch.memo.clear();
     seq.begin_walk();
-    let mut walk = Walk { automaton, vocabulary, parts, seq, scratch, limit: None, nodes_open: 0, dynamic: false };
+    let mut walk = Walk {
+        automaton,
+        vocabulary,
+        parts,
+        seq,
+        scratch,
+        limit: None,
+        nodes_open: 0,
+        dynamic: false,
+        recording: None,
+        pending: Vec::new(),
+    };
     let base = walk.choose_base(state);
     match base {
         None => {
@@ -164,6 +181,10 @@ struct Walk<'a, A: ?Sized> {
     nodes_open: usize,
     /// Whether they would be too many.
     dynamic: bool,
+    /// The part that is being found.
+    recording: Option<Recording>,
+    /// What parts have left to the frames, with the bytes that lead there.
+    pending: Vec<Pending>,
 }
 
 impl<A: Automaton + ?Sized> Walk<'_, A> {
@@ -222,7 +243,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         self.heed_hint();
         match stand_in {
             Some(stand_in) => {
-                self.try_tails(stand_in, before, base, at.class);
+                self.try_tails(stand_in, before, base);
                 self.try_tokens(state, &base.split(self.vocabulary).heads, 0);
                 self.try_exceptions(state, base);
             }
@@ -233,29 +254,9 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         }
     }
 
-    /// Tries the tokens that begin with characters of a class by what follows these: `stand_in` stands for the state after them. States
-    /// that have a stand-in in common have these tokens in common.
-    fn try_tails(&mut self, stand_in: State, before: Mark, base: &Base, class: CharClass) {
-        if let Some((part, frames)) = self.parts.find_part(self.automaton, self.seq, stand_in, class) {
-            if let Some(top) = frame_depth(self.seq, stand_in).filter(|_| frames > 0) {
-                self.seq.touch((top + 1).saturating_sub(to_u32(frames)));
-            }
-            for &id in &part.added {
-                self.scratch.allow(id);
-            }
-            self.scratch.open.extend_from_slice(&part.open);
-        } else {
-            let (added, open) = (self.scratch.added.len(), self.scratch.open.len());
-            let outside = std::mem::take(&mut self.dynamic);
-            let touched = self.seq.begin_part();
-            self.try_tokens(stand_in, &base.split(self.vocabulary).tails, 0);
-            let frames = frames_below(self.seq, stand_in, self.seq.end_part(touched));
-            if !self.dynamic {
-                let (added, open) = (&self.scratch.added[added..], &self.scratch.open[open..]);
-                self.parts.keep_part(self.automaton, self.seq, stand_in, class, frames, added, open);
-            }
-            self.dynamic |= outside;
-        }
+    /// Tries the tokens that begin with characters of a class by what follows these: `stand_in` stands for the state after them.
+    fn try_tails(&mut self, stand_in: State, before: Mark, base: &Base) {
+        self.try_tokens(stand_in, &base.split(self.vocabulary).tails, 0);
         if self.seq.mark() != before {
             self.seq.truncate(before);
             // What is remembered holds with what the stand-in has appended.

@@ -65,6 +65,20 @@ impl Scratch {
         self.places.push(place);
         PLACE + to_u32(self.places.len() - 1)
     }
+
+    /// The state at a place on the path, and where the store stands there; `None` where a state stands in for others.
+    fn place_at(&self, place: u32, root: Mark) -> Option<(State, Mark)> {
+        if let Ok(slot) = Slot::try_from(place) {
+            return Some((self.memo.state(slot), root));
+        }
+        let place = self.places.get(place.checked_sub(PLACE)? as usize)?;
+        place.quotes.is_none().then_some((place.state, place.mark))
+    }
+}
+
+/// The index on the path of what follows a node.
+fn deeper(depth: usize) -> u16 {
+    u16::try_from(depth + 1).unwrap_or(u16::MAX)
 }
 
 /// Whether two keys may have ended since characters were passed over: those of the first are not held against the second.
@@ -76,30 +90,44 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
     /// Tries the tokens of a trie, but for those known to be of at most `chars` characters.
     pub(super) fn try_tokens(&mut self, start: State, trie: &Trie, chars: u8) {
         let root = self.seq.mark();
+        let longest = self.vocabulary.longest_token() + 2;
         self.scratch.places.clear();
-        self.scratch.path.resize(self.vocabulary.longest_token() + 2, 0);
-        let slot = self.scratch.memo.slot(start, || self.automaton.readable(self.seq, start));
-        self.scratch.path[0] = if let Some(slot) = slot {
+        self.scratch.path.resize(longest, 0);
+        self.scratch.bytes.resize(longest, 0);
+        self.put_state(start, 0, root);
+        self.descend(trie, trie.roots(), 0, chars, root);
+        self.seq.truncate(root);
+        self.try_pending(trie, start, root);
+    }
+
+    /// Puts a state on the path.
+    pub(super) fn put_state(&mut self, state: State, depth: usize, root: Mark) {
+        let is_pure = self.seq.mark() == root;
+        let readable = || self.automaton.readable(self.seq, state);
+        let slot = if is_pure { self.scratch.memo.slot(state, readable) } else { None };
+        self.scratch.path[depth] = if let Some(slot) = slot {
             u32::from(slot)
         } else {
-            let place = Place::new(self.automaton, self.seq, start, 0);
+            let place = Place::new(self.automaton, self.seq, state, u16::try_from(depth).unwrap_or(u16::MAX));
             self.scratch.put_place(place)
         };
         self.heed_hint();
+    }
+
+    /// Tries the tokens below a place on the path.
+    pub(super) fn descend(&mut self, trie: &Trie, below: Siblings, depth: usize, chars: u8, root: Mark) {
         let mut siblings = std::mem::take(&mut self.scratch.siblings);
-        siblings.push(trie.roots());
+        siblings.push(below);
         while let Some(mut left) = siblings.pop() {
-            let depth = siblings.len();
-            if let Some((children, next)) = self.try_siblings(trie, &mut left, depth, chars, root) {
-                self.scratch.path[depth + 1] = next;
+            let depth = depth + siblings.len();
+            if let Some(children) = self.try_siblings(trie, &mut left, depth, chars, root) {
                 siblings.extend([left, children]);
             }
         }
         self.scratch.siblings = siblings;
-        self.seq.truncate(root);
     }
 
-    /// Tries the tokens that end at siblings, up to one that others go on from; gives its children, and where it leads.
+    /// Tries the tokens that end at siblings, up to one that others go on from; gives its children.
     fn try_siblings(
         &mut self,
         trie: &Trie,
@@ -107,14 +135,14 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         depth: usize,
         chars: u8,
         root: Mark,
-    ) -> Option<(Siblings, u32)> {
+    ) -> Option<Siblings> {
         let here = self.scratch.path[depth];
         let slot = Slot::try_from(here).ok();
         let place = here.checked_sub(PLACE).map(|at| at as usize);
         let readable = place.map_or_else(ByteSet::all, |at| self.scratch.places[at].readable);
-        let depth = u16::try_from(depth).unwrap_or(u16::MAX);
         while left.next < left.end {
-            let node = trie.nodes()[left.next as usize];
+            let index = left.next;
+            let node = trie.nodes()[index as usize];
             left.next += 1;
             if chars > 0 && node.reach <= chars {
                 continue;
@@ -132,41 +160,55 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 (None, Some(at)) if readable.contains(node.byte) => self.take_from_place(trie, at, node, depth),
                 _ => continue,
             };
-            match taken {
-                Taken::To(next) => {
-                    trie.each_token(node, |id| self.scratch.allow(id));
-                    if !node.is_leaf() {
-                        return Some((node.children(), next));
-                    }
-                }
-                Taken::End => trie.each_token(node, |id| self.scratch.allow(id)),
-                Taken::Nowhere | Taken::Open => {}
+            let next = match taken {
+                Taken::To(next) => Some(next).filter(|_| !node.is_leaf()),
+                Taken::End => None,
+                Taken::Nowhere | Taken::Open => continue,
+            };
+            trie.each_token(node, |id| self.allow(id));
+            let Some(next) = next else { continue };
+            self.scratch.bytes[depth] = node.byte;
+            self.scratch.path[depth + 1] = next;
+            if chars == 0
+                && self.is_part(node)
+                && let Some((state, mark)) = self.scratch.place_at(next, root)
+            {
+                self.try_part(trie, index, depth, state, mark, root);
+                continue;
             }
+            return Some(node.children());
         }
         None
     }
 
     /// Takes a step from a state that is remembered.
-    fn take(&mut self, trie: &Trie, from: Slot, root: Mark, node: Node, depth: u16) -> Taken {
+    fn take(&mut self, trie: &Trie, from: Slot, root: Mark, node: Node, depth: usize) -> Taken {
+        self.scratch.bytes[depth] = node.byte;
+        self.seq.take_look();
         let step = self.automaton.step(self.seq, self.scratch.memo.state(from), Symbol::Byte(node.byte));
         if self.leaves_open(trie, node) {
             return Taken::Open;
         }
+        // What frames had a say in is asked anew, so that no part overlooks it.
+        let looked = self.seq.looked();
+        if self.leaves_pending(node, depth) {
+            return Taken::Open;
+        }
         let is_pure = self.seq.mark() == root;
         let (taken, known) = match step {
-            Step::To(_) if node.is_leaf() => (Taken::End, if is_pure { LIVE } else { IMPURE }),
+            Step::To(_) if node.is_leaf() => (Taken::End, if is_pure && !looked { LIVE } else { IMPURE }),
             Step::To(state) => {
                 let readable = || self.automaton.readable(self.seq, state);
                 let slot = if is_pure { self.scratch.memo.slot(state, readable) } else { None };
-                let known = slot.map_or(IMPURE, |slot| slot + FIRST);
+                let known = slot.filter(|_| !looked).map_or(IMPURE, |slot| slot + FIRST);
                 let next = match slot {
                     Some(slot) => u32::from(slot),
-                    None => self.scratch.put_place(Place::new(self.automaton, self.seq, state, depth + 1)),
+                    None => self.scratch.put_place(Place::new(self.automaton, self.seq, state, deeper(depth))),
                 };
                 self.heed_hint();
                 (Taken::To(next), known)
             }
-            Step::Dead => (Taken::Nowhere, DEAD),
+            Step::Dead => (Taken::Nowhere, if looked { IMPURE } else { DEAD }),
             Step::Limit(kind) => {
                 self.limit = Some(kind);
                 (Taken::Nowhere, IMPURE)
@@ -177,7 +219,8 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
     }
 
     /// Takes a step from a place of which nothing is remembered.
-    fn take_from_place(&mut self, trie: &Trie, at: usize, node: Node, depth: u16) -> Taken {
+    fn take_from_place(&mut self, trie: &Trie, at: usize, node: Node, depth: usize) -> Taken {
+        self.scratch.bytes[depth] = node.byte;
         let place = self.scratch.places[at];
         let in_run = CharClass::Ascii.contains(char::from(node.byte));
         if in_run && place.run == Run::StandIn {
@@ -193,9 +236,9 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             self.heed_hint();
             self.scratch.places[at].run = run;
         }
-        let depth = depth + 1;
         let state = match run {
             Run::But(exceptions) if in_run && !exceptions.contains(node.byte) => {
+                let depth = deeper(depth);
                 return Taken::To(self.scratch.put_place(Place { depth, run: Run::StandIn, quotes: Some(0), ..place }));
             }
             Run::StandIn => match self.automaton.stand_in(self.seq, place.state, CharClass::Ascii, longest) {
@@ -205,8 +248,9 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             _ => place.state,
         };
         self.heed_hint();
+        self.seq.take_look();
         let step = self.automaton.step(self.seq, state, Symbol::Byte(node.byte));
-        if self.leaves_open(trie, node) {
+        if self.leaves_open(trie, node) || self.leaves_pending(node, depth) {
             return Taken::Open;
         }
         match step {
@@ -219,7 +263,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 if node.is_leaf() {
                     return Taken::End;
                 }
-                let place = Place { quotes, ..Place::new(self.automaton, self.seq, state, depth) };
+                let place = Place { quotes, ..Place::new(self.automaton, self.seq, state, deeper(depth)) };
                 self.heed_hint();
                 Taken::To(self.scratch.put_place(place))
             }

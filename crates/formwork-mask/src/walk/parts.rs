@@ -1,0 +1,117 @@
+//! Parts of masks: what follows at a node of a trie, for all masks that come there in the same state.
+
+use std::sync::Arc;
+
+use formwork_automaton::{Automaton, Mark, State, Step, Symbol};
+
+use super::Walk;
+use crate::cache::{Part, Pending};
+use crate::trie::{Node, Trie};
+
+/// Below a node with fewer nodes nothing is shared.
+const LEAST_PART: u32 = 48;
+
+/// A part that is being found.
+#[derive(Debug)]
+pub(super) struct Recording {
+    tokens: Vec<u32>,
+    pending: Vec<Pending>,
+    /// Where its node is on the path.
+    depth: usize,
+}
+
+impl<A: Automaton + ?Sized> Walk<'_, A> {
+    /// A token may come next.
+    pub(super) fn allow(&mut self, id: u32) {
+        if let Some(recording) = &mut self.recording {
+            recording.tokens.push(id);
+        }
+        self.scratch.allow(id);
+    }
+
+    /// Whether what follows a node is worth sharing: where a string begins or ends, and in numbers.
+    pub(super) fn is_part(&self, node: Node) -> bool {
+        self.recording.is_none() && node.size >= LEAST_PART && matches!(node.byte, b'"' | b'0'..=b'9' | b'-')
+    }
+
+    /// Tries the tokens below a node at `depth` of the path, which leads to `state` and a store like that at `mark`. What frames older than
+    /// that decide is left to [`Walk::try_pending`].
+    pub(super) fn try_part(&mut self, trie: &Trie, at: u32, depth: usize, state: State, mark: Mark, root: Mark) {
+        self.seq.truncate(mark);
+        let mut key = self.automaton.signature(self.seq, state, 0);
+        key.extend([trie.id(), at]);
+        let part = if let Some(part) = self.parts.find_part(&key) {
+            for &id in &part.tokens {
+                self.scratch.allow(id);
+            }
+            self.scratch.open.extend_from_slice(&part.open);
+            part
+        } else {
+            let (outside, limit) = (std::mem::take(&mut self.dynamic), self.limit.take());
+            let open = self.scratch.open.len();
+            let outer = self.seq.begin_part();
+            self.recording = Some(Recording { tokens: Vec::new(), pending: Vec::new(), depth });
+            self.descend(trie, trie.nodes()[at as usize].children(), depth + 1, 0, root);
+            self.seq.end_part(outer);
+            self.seq.truncate(mark);
+            let Some(Recording { tokens, pending, .. }) = self.recording.take() else { return };
+            let open = self.scratch.open[open..].into();
+            let part = Arc::new(Part { tokens: tokens.into(), open, pending: pending.into() });
+            if !self.dynamic && self.limit.is_none() {
+                self.parts.keep_part(key, Arc::clone(&part));
+            }
+            self.dynamic |= outside;
+            self.limit = self.limit.take().or(limit);
+            part
+        };
+        let path = &self.scratch.bytes[..=depth];
+        self.pending.extend(
+            part.pending
+                .iter()
+                .map(|pending| Pending { node: pending.node, path: [path, &pending.path].concat().into() }),
+        );
+    }
+
+    /// After a step to a node: whether an older frame had a say, so that the part that is being found says nothing of the node.
+    pub(super) fn leaves_pending(&mut self, node: Node, depth: usize) -> bool {
+        let looked = self.seq.take_look();
+        let Some(recording) = self.recording.as_mut().filter(|_| looked) else { return false };
+        let path = self.scratch.bytes[recording.depth + 1..=depth].into();
+        recording.pending.push(Pending { node, path });
+        true
+    }
+
+    /// Tries what parts have left to the frames.
+    pub(super) fn try_pending(&mut self, trie: &Trie, start: State, root: Mark) {
+        while let Some(Pending { node, path }) = self.pending.pop() {
+            self.seq.truncate(root);
+            self.scratch.places.clear();
+            let mut state = start;
+            let mut is_live = true;
+            for &byte in &path {
+                match self.automaton.step(self.seq, state, Symbol::Byte(byte)) {
+                    Step::To(next) => state = next,
+                    Step::Dead => is_live = false,
+                    Step::Limit(kind) => {
+                        self.limit = Some(kind);
+                        is_live = false;
+                    }
+                }
+                if !is_live {
+                    break;
+                }
+            }
+            if self.leaves_open(trie, node) || !is_live {
+                continue;
+            }
+            trie.each_token(node, |id| self.scratch.allow(id));
+            if !node.is_leaf() {
+                let depth = path.len() - 1;
+                self.scratch.bytes[..path.len()].copy_from_slice(&path);
+                self.put_state(state, depth + 1, root);
+                self.descend(trie, node.children(), depth + 1, 0, root);
+            }
+        }
+        self.seq.truncate(root);
+    }
+}
