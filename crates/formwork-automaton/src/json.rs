@@ -255,6 +255,9 @@ impl JsonAutomaton {
         };
         let (unbounded, root) = with(ByteSet::all());
         judge(&unbounded, root)?;
+        if self.undecided() > 0 {
+            return Err(CompileError::undecided());
+        }
         let text = unbounded.spell_form(root);
         Err(CompileError::unspellable(&text, spelling.alphabet, |alphabet| {
             let (automaton, root) = with(alphabet);

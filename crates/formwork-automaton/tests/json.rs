@@ -582,3 +582,20 @@ fn a_condition_that_nothing_hangs_on_says_nothing() {
     let schema = json!({"type": "object", "if": {"properties": {"a": {"const": 1}}, "required": ["a"]}, "unevaluatedProperties": false});
     check(&schema, &["{}", r#"{"a":1}"#], &[r#"{"a":2}"#, r#"{"b":1}"#]);
 }
+
+#[test]
+fn multiples_of_a_long_number_without_a_digit() {
+    let number = json!({"type": "number", "multipleOf": 12345.6});
+    let counted = json!({"type": "number", "minimum": 0.5, "maximum": 1});
+    let array =
+        json!({"type": "array", "minItems": 1, "contains": counted, "minContains": 0, "prefixItems": [number.clone()]});
+    let mut spelling = Spelling::default();
+    spelling.alphabet.remove(b'0');
+    for (schema, text) in [(number, ""), (array.clone(), "["), (json!({ "oneOf": [array] }), "[61")] {
+        let options = SchemaOptions::default().whitespace(Whitespace::Compact);
+        let automaton = JsonAutomaton::new(schema_from_value(&schema, &options).unwrap(), &options, spelling).unwrap();
+        let (seq, state) = read(&automaton, text).unwrap();
+        let whole = finish(&automaton, seq, state, text);
+        assert!(jsonschema::is_valid(&schema, &serde_json::from_slice(&whole).unwrap()), "{schema}");
+    }
+}

@@ -15,7 +15,7 @@ use crate::json::JsonAutomaton;
 const CHARACTERS: &str = "0123456789-.e";
 
 /// Parts of numbers in a table, the shorter before the longer. What lies beyond is not allowed, and counted as undecided.
-const MAX_PARTS: usize = 1 << 16;
+const MAX_PARTS: usize = 1 << 17;
 
 /// Parts as they are found, each with the parts and bytes that lead to it.
 #[derive(Default)]
