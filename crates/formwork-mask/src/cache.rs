@@ -170,8 +170,8 @@ impl Generation {
         index
     }
 
-    /// Makes the mask readable, and says whether as a shared row; otherwise it is in `scratch`.
-    pub(crate) fn load(&self, index: usize, vocabulary: &Vocabulary, scratch: &mut Scratch) -> bool {
+    /// Makes the mask readable, and says whether as a shared row; otherwise it is in `own`.
+    pub(crate) fn load(&self, index: usize, vocabulary: &Vocabulary, own: &mut Mask) -> bool {
         let Some(stored) = self.masks.get(index) else {
             return false;
         };
@@ -181,13 +181,13 @@ impl Generation {
         let fill = |mask: &mut Mask| {
             match stored.base {
                 Some(at) => mask.copy_from(&vocabulary.base(at.class).row_at(at.row).mask),
-                None => mask.clear(),
+                None => mask.reset(vocabulary.len()),
             }
             for &id in &stored.added {
                 mask.insert(id);
             }
         };
-        let row_bytes = scratch.mask.heap_bytes();
+        let row_bytes = vocabulary.row_words() * size_of::<u32>();
         // Rows may take half of the budget: they save time, not work.
         let again = stored.uses.fetch_add(1, Ordering::Relaxed) > 0;
         if again && self.bytes() + row_bytes < self.budget / 2 {
@@ -199,7 +199,7 @@ impl Generation {
             });
             return true;
         }
-        fill(&mut scratch.mask);
+        fill(own);
         false
     }
 
