@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod base;
+mod batch;
 mod byte_level;
 mod cache;
 mod compiled;
@@ -43,6 +44,7 @@ mod vocabulary;
 mod walk;
 mod walk_memo;
 
+pub use batch::Batch;
 pub use compiled::{CacheStats, CompiledConstraint};
 pub use entry::TokenEntry;
 pub use error::{Code, Error};

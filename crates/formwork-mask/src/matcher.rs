@@ -254,6 +254,28 @@ impl Matcher {
         }
     }
 
+    /// A matcher at the same place with this one's own store, to compute the mask elsewhere. Until it is
+    /// [taken back](Self::take_back), this one is of no use.
+    pub(crate) fn lend(&mut self) -> Self {
+        Self {
+            constraint: self.constraint.clone(),
+            generation: Arc::clone(&self.generation),
+            seq: mem::take(&mut self.seq),
+            at: self.at,
+            past: History::new(),
+            row: mem::replace(&mut self.row, Mask::none(0)),
+            current: self.current,
+        }
+    }
+
+    /// Takes the store back, and the mask with it.
+    pub(crate) fn take_back(&mut self, lent: Self) {
+        self.generation = lent.generation;
+        self.seq = lent.seq;
+        self.row = lent.row;
+        self.current = lent.current;
+    }
+
     /// Whether the token may come next; cheaper than a mask for a few tokens.
     pub fn is_token_legal(&mut self, token: TokenId) -> bool {
         let mark = self.seq.mark();

@@ -4,6 +4,7 @@
 
 mod alphabets;
 mod automata;
+mod batches;
 mod json;
 mod masks;
 mod matchers;
