@@ -43,6 +43,8 @@ pub enum Code {
     WrongShape,
     /// Some matchers of a batch have no mask.
     RowsWithoutMask,
+    /// A draft whose nodes make no tree.
+    MalformedDraft,
 }
 
 impl Code {
@@ -63,6 +65,7 @@ impl Code {
             Self::WrongHorizon => "wrong_horizon",
             Self::WrongShape => "wrong_shape",
             Self::RowsWithoutMask => "rows_without_mask",
+            Self::MalformedDraft => "malformed_draft",
         }
     }
 }
@@ -105,6 +108,16 @@ enum Kind {
     OtherVocabulary { index: usize, len: usize, first: usize },
     #[error("{} of {of} rows have no mask{}", failed.len(), first(failed))]
     RowsWithoutMask { failed: Vec<(usize, Error)>, of: usize },
+    #[error("the draft has {tokens} tokens, but its tree has {nodes} nodes")]
+    DraftLength { tokens: usize, nodes: usize },
+    #[error("node {node} of the draft has node {parent} as its parent, which does not come before it")]
+    DraftParent { node: usize, parent: usize },
+    #[error("node {node} of the draft: {source}")]
+    DraftNode {
+        node: usize,
+        #[source]
+        source: Error,
+    },
 }
 
 fn refusal(offset: usize, limit: Option<LimitKind>) -> String {
@@ -149,6 +162,8 @@ impl Error {
             Kind::WrongHorizon { .. } => Code::WrongHorizon,
             Kind::RowWords { .. } | Kind::OtherVocabulary { .. } => Code::WrongShape,
             Kind::RowsWithoutMask { .. } => Code::RowsWithoutMask,
+            Kind::DraftLength { .. } | Kind::DraftParent { .. } => Code::MalformedDraft,
+            Kind::DraftNode { source, .. } => source.code(),
         }
     }
 
@@ -168,6 +183,7 @@ impl Error {
                 Some("pad the vocabularies to one length with `Vocabulary::padded_to`, or fill them in two batches")
             }
             Kind::RowsWithoutMask { .. } => Some("take sequences that have ended out of the batch; `rows` lists them"),
+            Kind::DraftParent { .. } => Some("list parents before their children"),
             Kind::DeadEnd { .. } => Some("take back the last token with `rollback`, or raise the limit that is named"),
             _ => None,
         }
@@ -187,6 +203,7 @@ impl Error {
             Kind::UnknownToken { token, .. }
             | Kind::TokenNotAllowed { token, .. }
             | Kind::NotComplete { token, .. } => Some(*token),
+            Kind::DraftNode { source, .. } => source.token(),
             _ => None,
         }
     }
@@ -196,6 +213,14 @@ impl Error {
         match &*self.kind {
             Kind::RowsWithoutMask { failed, .. } => failed,
             _ => &[],
+        }
+    }
+
+    /// The node of a draft that the error is about, counted from 0.
+    pub fn node(&self) -> Option<usize> {
+        match &*self.kind {
+            Kind::DraftParent { node, .. } | Kind::DraftNode { node, .. } => Some(*node),
+            _ => None,
         }
     }
 
@@ -287,5 +312,17 @@ impl Error {
 
     pub(crate) fn rows_without_mask(failed: Vec<(usize, Self)>, of: usize) -> Self {
         Self::new(Kind::RowsWithoutMask { failed, of })
+    }
+
+    pub(crate) fn draft_length(tokens: usize, nodes: usize) -> Self {
+        Self::new(Kind::DraftLength { tokens, nodes })
+    }
+
+    pub(crate) fn draft_parent(node: usize, parent: usize) -> Self {
+        Self::new(Kind::DraftParent { node, parent })
+    }
+
+    pub(crate) fn draft_node(node: usize, source: Self) -> Self {
+        Self::new(Kind::DraftNode { node, source })
     }
 }

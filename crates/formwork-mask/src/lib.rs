@@ -27,6 +27,7 @@ mod batch;
 mod byte_level;
 mod cache;
 mod compiled;
+mod draft;
 mod entry;
 mod eos;
 mod error;
@@ -46,6 +47,7 @@ mod walk_memo;
 
 pub use batch::Batch;
 pub use compiled::{CacheStats, CompiledConstraint};
+pub use draft::DraftTree;
 pub use entry::TokenEntry;
 pub use error::{Code, Error};
 pub use gguf::GgufTokens;

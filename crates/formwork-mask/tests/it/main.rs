@@ -5,6 +5,7 @@
 mod alphabets;
 mod automata;
 mod batches;
+mod drafts;
 mod json;
 mod masks;
 mod matchers;
