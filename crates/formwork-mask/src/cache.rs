@@ -4,7 +4,7 @@
 //! mask, and the old one is freed with the last of them. The automaton whose states the masks belong to grows too: sequences that begin
 //! when half of its budget is used begin in a new generation with a new automaton.
 
-use std::hash::{BuildHasher, BuildHasherDefault, Hash};
+use std::hash::Hash;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -12,22 +12,13 @@ use formwork_automaton::{Automaton, Frames, Key, State};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
+use crate::index::{Entry, Index};
 use crate::mask::Mask;
 use crate::vocabulary::Vocabulary;
 use crate::walk::{BaseRow, Scratch, Walked};
 
-const SHARDS: usize = 16;
-
-/// What is known under one key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Entry {
-    /// The mask with this index.
-    Known(usize),
-    /// The mask depends on one more frame at least.
-    Deeper,
-    /// The mask depends on data that no key covers.
-    Dynamic,
-}
+/// How many hints are kept.
+const HINTS: usize = 64;
 
 /// A stored mask: the tokens that a base has not, or a whole row.
 #[derive(Debug)]
@@ -44,10 +35,11 @@ struct Stored {
 pub(crate) struct Generation {
     automaton: Arc<dyn Automaton>,
     masks: boxcar::Vec<Stored>,
-    entries: [RwLock<FxHashMap<Key, Entry>>; SHARDS],
+    entries: Index,
+    /// How many frames the masks of states with an id depended on last, by the id: where most others are found at once.
+    hints: [AtomicUsize; HINTS],
     by_content: RwLock<FxHashMap<u64, SmallVec<[usize; 2]>>>,
     bytes: AtomicUsize,
-    keys: AtomicUsize,
     budget: usize,
 }
 
@@ -56,10 +48,10 @@ impl Generation {
         Self {
             automaton,
             masks: boxcar::Vec::new(),
-            entries: Default::default(),
+            entries: Index::new(),
+            hints: std::array::from_fn(|_| AtomicUsize::new(0)),
             by_content: RwLock::default(),
             bytes: AtomicUsize::new(0),
-            keys: AtomicUsize::new(0),
             budget,
         }
     }
@@ -83,16 +75,22 @@ impl Generation {
     }
 
     pub(crate) fn keys(&self) -> usize {
-        self.keys.load(Ordering::Relaxed)
+        self.entries.len()
     }
 
     /// The index of the mask of a state, where it was computed before.
     pub(crate) fn find<A: Automaton + ?Sized>(&self, automaton: &A, seq: &Frames, state: State) -> Option<usize> {
+        let hint = &self.hints[state.id as usize % HINTS];
+        let likely = hint.load(Ordering::Relaxed);
+        if let Some(Entry::Known(index)) = self.entries.get(&key(automaton, seq, state, likely)) {
+            return Some(index);
+        }
         for frames in 0.. {
-            let key = key(automaton, seq, state, frames);
-            let shard = self.shard(&key).read().unwrap_or_else(PoisonError::into_inner);
-            match shard.get(&key) {
-                Some(Entry::Known(index)) => return Some(*index),
+            match self.entries.get(&key(automaton, seq, state, frames)) {
+                Some(Entry::Known(index)) => {
+                    hint.store(frames, Ordering::Relaxed);
+                    return Some(index);
+                }
                 Some(Entry::Deeper) => {}
                 Some(Entry::Dynamic) | None => return None,
             }
@@ -110,31 +108,21 @@ impl Generation {
         scratch: &Scratch,
     ) -> Option<usize> {
         for frames in 0..walked.frames {
-            self.enter(key(automaton, seq, state, frames), Entry::Deeper);
+            self.enter(&key(automaton, seq, state, frames), Entry::Deeper);
         }
         let last = key(automaton, seq, state, walked.frames);
         if walked.dynamic {
-            self.enter(last, Entry::Dynamic);
+            self.enter(&last, Entry::Dynamic);
             return None;
         }
         let index = self.intern(walked.base, scratch);
-        self.enter(last, Entry::Known(index));
+        self.enter(&last, Entry::Known(index));
         Some(index)
     }
 
-    fn shard(&self, key: &Key) -> &RwLock<FxHashMap<Key, Entry>> {
-        // The maps take the low bits of the same hash: shards by the high ones.
-        let hash = BuildHasherDefault::<FxHasher>::default().hash_one(key);
-        &self.entries[(hash >> 60) as usize % SHARDS]
-    }
-
-    fn enter(&self, key: Key, entry: Entry) {
-        let bytes = size_of::<(Key, Entry)>() + if key.spilled() { key.capacity() * 4 } else { 0 };
-        let mut shard = self.shard(&key).write().unwrap_or_else(PoisonError::into_inner);
-        if shard.insert(key, entry).is_none() {
-            self.bytes.fetch_add(bytes, Ordering::Relaxed);
-            self.keys.fetch_add(1, Ordering::Relaxed);
-        }
+    fn enter(&self, key: &[u32], entry: Entry) {
+        let bytes = self.entries.insert(key, entry).unwrap_or(0);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// The index of a stored mask equal to the one in `scratch`, stored now if there is none.

@@ -33,6 +33,7 @@ mod eos;
 mod error;
 mod gguf;
 mod history;
+mod index;
 mod mask;
 mod matcher;
 pub mod oracle;
