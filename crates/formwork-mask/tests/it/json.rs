@@ -9,7 +9,7 @@ use formwork_mask::{CompiledConstraint, TokenEntry, Vocabulary, oracle};
 use crate::vocabularies::{Random, real};
 
 /// Tokens that begin in one key and end in another, with the same text or not, among single bytes.
-fn keyed() -> Vocabulary {
+pub(crate) fn keyed() -> Vocabulary {
     let mut entries: Vec<TokenEntry> = (0..=255_u8).map(|byte| TokenEntry::Text(vec![byte])).collect();
     let texts = [
         "a",
@@ -66,7 +66,7 @@ fn keyed() -> Vocabulary {
     Vocabulary::from_tokens(entries, &[eos]).unwrap()
 }
 
-const SCHEMAS: [&str; 12] = [
+pub(crate) const SCHEMAS: [&str; 12] = [
     r#"{"type": "object"}"#,
     r#"{"type": "object", "properties": {"a": true, "ab": {"type": "integer"}, "name": {"type": "string"}, "k\n": true, "é": true}}"#,
     r#"{"type": "object", "properties": {"a": true, "name": true}, "additionalProperties": false}"#,
@@ -81,14 +81,23 @@ const SCHEMAS: [&str; 12] = [
     r#"{"anyOf": [{"type": "object", "properties": {"a": {"const": "x"}}}, {"type": "array", "items": {"not": {"const": "a"}}}]}"#,
 ];
 
+/// A schema's constraint, with blanks and the schema's order.
+pub(crate) fn of_schema(schema: &str, vocabulary: &Vocabulary) -> CompiledConstraint {
+    in_order(schema, vocabulary, PropertyOrder::Schema)
+}
+
+fn in_order(schema: &str, vocabulary: &Vocabulary, order: PropertyOrder) -> CompiledConstraint {
+    let options = SchemaOptions::default().whitespace(Whitespace::Flexible(1)).property_order(order);
+    let longest_token = u32::try_from(vocabulary.longest_token()).unwrap();
+    let spelling = Spelling { longest_token, ..Spelling::default() };
+    let automaton = JsonAutomaton::new(parse_schema(schema, &options).unwrap(), &options, spelling).unwrap();
+    CompiledConstraint::new(Arc::new(automaton), vocabulary).unwrap()
+}
+
 fn check(vocabulary: &Vocabulary, walks: u64, steps: usize) {
     for schema in SCHEMAS {
         for order in [PropertyOrder::Schema, PropertyOrder::Any] {
-            let options = SchemaOptions::default().whitespace(Whitespace::Flexible(1)).property_order(order);
-            let longest_token = u32::try_from(vocabulary.longest_token()).unwrap();
-            let spelling = Spelling { longest_token, ..Spelling::default() };
-            let automaton = JsonAutomaton::new(parse_schema(schema, &options).unwrap(), &options, spelling).unwrap();
-            let constraint = CompiledConstraint::new(Arc::new(automaton), vocabulary).unwrap();
+            let constraint = in_order(schema, vocabulary, order);
             for seed in 0..walks {
                 let mut random = Random::new(seed);
                 let mut matcher = constraint.matcher();

@@ -9,5 +9,6 @@ mod drafts;
 mod json;
 mod masks;
 mod matchers;
+mod threads;
 mod tokenizers;
 mod vocabularies;
