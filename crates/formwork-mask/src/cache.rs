@@ -5,7 +5,7 @@
 //! when half of its budget is used begin in a new generation with a new automaton.
 
 use std::hash::Hash;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use formwork_automaton::{Automaton, Frames, Key, State};
@@ -18,7 +18,7 @@ use crate::vocabulary::Vocabulary;
 use crate::walk::{BaseRow, Scratch, Walked};
 
 /// How many hints are kept.
-const HINTS: usize = 64;
+const HINTS: usize = 256;
 
 /// A stored mask: the tokens that a base has not, or a whole row.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(crate) struct Generation {
     masks: boxcar::Vec<Stored>,
     entries: Index,
     /// How many frames the masks of states with an id depended on last, by the id: where most others are found at once.
-    hints: [AtomicUsize; HINTS],
+    hints: [AtomicU8; HINTS],
     by_content: RwLock<FxHashMap<u64, SmallVec<[usize; 2]>>>,
     bytes: AtomicUsize,
     budget: usize,
@@ -49,7 +49,7 @@ impl Generation {
             automaton,
             masks: boxcar::Vec::new(),
             entries: Index::new(),
-            hints: std::array::from_fn(|_| AtomicUsize::new(0)),
+            hints: std::array::from_fn(|_| AtomicU8::new(0)),
             by_content: RwLock::default(),
             bytes: AtomicUsize::new(0),
             budget,
@@ -82,13 +82,13 @@ impl Generation {
     pub(crate) fn find<A: Automaton + ?Sized>(&self, automaton: &A, seq: &Frames, state: State) -> Option<usize> {
         let hint = &self.hints[state.id as usize % HINTS];
         let likely = hint.load(Ordering::Relaxed);
-        if let Some(Entry::Known(index)) = self.entries.get(&key(automaton, seq, state, likely)) {
+        if let Some(Entry::Known(index)) = self.entries.get(&key(automaton, seq, state, likely.into())) {
             return Some(index);
         }
         for frames in 0.. {
             match self.entries.get(&key(automaton, seq, state, frames)) {
                 Some(Entry::Known(index)) => {
-                    hint.store(frames, Ordering::Relaxed);
+                    hint.store(u8::try_from(frames).unwrap_or(0), Ordering::Relaxed);
                     return Some(index);
                 }
                 Some(Entry::Deeper) => {}
