@@ -201,6 +201,7 @@ impl Generation {
 ///
 /// The automaton's own words say nothing about keys used, whose every lookup is noted; only that a frame has no keys at all leaves
 /// no trace, so that is part of the key here.
+#[inline]
 fn key<A: Automaton + ?Sized>(automaton: &A, seq: &Frames, state: State, frames: usize) -> Key {
     let mut key = automaton.signature(seq, state, frames);
     let mut at = state.frame;
