@@ -9,7 +9,7 @@ use formwork_automaton::{Automaton, CharClass, FrameId, Frames, Key, State, Step
 use formwork_mask::{Batch, CompiledConstraint, Matcher, TokenEntry, Vocabulary, oracle};
 
 use crate::automata::HORIZON;
-use crate::json::{SCHEMAS, keyed, of_schema};
+use crate::json::{SCHEMAS, fill_tables, hostile, keyed, of_schema};
 use crate::masks::automata;
 use crate::vocabularies::{Random, awkward};
 
@@ -109,6 +109,23 @@ fn compute_right_masks_from_schemas() {
         }
     }
     assert!(renewals > 0);
+}
+
+#[test]
+fn go_on_while_others_begin_with_new_tables() {
+    let compiled = hostile(&keyed());
+    std::thread::scope(|scope| {
+        for seed in 0..4 {
+            let compiled = &compiled;
+            scope.spawn(move || {
+                let mut random = Random::new(seed);
+                for _ in 0..3 {
+                    fill_tables(compiled, &mut random);
+                }
+            });
+        }
+    });
+    assert!(compiled.cache_stats().renewals > 0);
 }
 
 /// `ab*`, where whoever first reads a `b` waits there until three threads have met.
