@@ -18,7 +18,8 @@ use report::Report;
 
 const PROTOCOL: &str = "Lookups: each instance is fed token by token up to its first rejected token, and every mask is timed; five \
     runs over all schemas on the same compiled constraints, of which the first, the second and the last are told. Batches: 64 matchers on one constraint, at different places of its instances, \
-    one row each for every step; the time of a step divided by the matchers. Cold: the constraint was just compiled. Forks: the matcher's copy, \
+    one row each for every step; the time of a step divided by the matchers, the smallest of three passes on constraints of their own. \
+    Cold: the constraint was just compiled. Forks: the matcher's copy, \
     the mask at its place being known. Rollbacks: one step. Schemas with a wrong answer are left out; the clock's own time is in each figure.";
 
 /// Times masks that are known: one by one, in batches on several threads, and forks and rollbacks.
