@@ -82,7 +82,7 @@ impl Witness {
 }
 
 /// What a mask may depend on: the words of the top state and of the frames consulted, exact (never a hash).
-pub type Key = SmallVec<[u32; 8]>;
+pub type Key = SmallVec<[u32; 20]>;
 
 /// A deterministic automaton over bytes and special tokens.
 ///

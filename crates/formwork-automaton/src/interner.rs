@@ -1,41 +1,36 @@
 //! Append-only stores that many threads share.
 
 use std::hash::Hash;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
-use rustc_hash::FxHashMap;
-
+use crate::table::Table;
 use crate::weigh::Weigh;
 
-/// What an entry of a table takes besides its value: counters, a slot in a list and one in a map.
-const ENTRY_BYTES: usize = 48;
+/// What an entry of a table takes besides its value: counters, a slot in a list and a node in a table.
+const ENTRY_BYTES: usize = 72;
 
-/// Gives equal values one id. Values are read without a lock; only finding or adding an id takes one.
+/// Gives equal values one id, without a lock.
 pub(crate) struct Interner<T> {
     items: boxcar::Vec<Arc<T>>,
-    ids: RwLock<FxHashMap<Arc<T>, u32>>,
+    ids: Table<Arc<T>, u32>,
     bytes: AtomicUsize,
 }
 
 impl<T: Eq + Hash + Weigh> Interner<T> {
     pub(crate) fn new() -> Self {
-        Self { items: boxcar::Vec::new(), ids: RwLock::default(), bytes: AtomicUsize::new(0) }
+        Self { items: boxcar::Vec::new(), ids: Table::new(), bytes: AtomicUsize::new(0) }
     }
 
     pub(crate) fn intern(&self, value: T) -> u32 {
-        if let Some(&id) = self.ids.read().unwrap_or_else(PoisonError::into_inner).get(&value) {
-            return id;
-        }
-        let mut ids = self.ids.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(&id) = ids.get(&value) {
+        if let Some(&id) = self.ids.get(&value) {
             return id;
         }
         let value = Arc::new(value);
         self.bytes.fetch_add(value.heap() + ENTRY_BYTES, Ordering::Relaxed);
         let id = to_u32(self.items.push(Arc::clone(&value)));
-        ids.insert(value, id);
-        id
+        // Where another thread has added the value meanwhile, its id is the one, and this one is never used.
+        *self.ids.insert(value, id).0
     }
 
     /// The value of an id that [`Interner::intern`] gave.
@@ -59,26 +54,19 @@ impl<T> std::fmt::Debug for Interner<T> {
     }
 }
 
-/// A table of results that are computed once.
+/// A table of results that are computed once, read and added to without a lock.
 pub(crate) struct Memo<K, V> {
-    known: RwLock<FxHashMap<K, V>>,
+    known: Table<K, V>,
     bytes: AtomicUsize,
 }
 
 impl<K: Eq + Hash + Weigh, V: Clone + Weigh> Memo<K, V> {
     pub(crate) fn new() -> Self {
-        Self { known: RwLock::default(), bytes: AtomicUsize::new(0) }
+        Self { known: Table::new(), bytes: AtomicUsize::new(0) }
     }
 
     pub(crate) fn get(&self, key: &K) -> Option<V> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
-    }
-
-    pub(crate) fn insert(&self, key: K, value: V) {
-        let bytes = size_of::<(K, V)>() + key.heap() + value.heap();
-        if self.known.write().unwrap_or_else(PoisonError::into_inner).insert(key, value).is_none() {
-            self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        }
+        self.known.get(key).cloned()
     }
 
     /// Bytes held on the heap, roughly.
@@ -86,14 +74,18 @@ impl<K: Eq + Hash + Weigh, V: Clone + Weigh> Memo<K, V> {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// The result for `key`; `compute` runs without the lock, so it may ask the same table.
+    /// The result for `key`; `compute` may ask the same table.
     pub(crate) fn get_or(&self, key: K, compute: impl FnOnce() -> V) -> V {
         if let Some(value) = self.get(&key) {
             return value;
         }
         let value = compute();
-        self.insert(key, value.clone());
-        value
+        let bytes = Table::<K, V>::ENTRY_BYTES + key.heap() + value.heap();
+        let (value, new) = self.known.insert(key, value);
+        if new {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+        value.clone()
     }
 }
 

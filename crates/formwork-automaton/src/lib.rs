@@ -11,6 +11,7 @@ mod json;
 mod lang;
 mod regex;
 mod symbol;
+mod table;
 mod weigh;
 
 pub use automaton::{Automaton, Fill, Key, LimitKind, State, Step, Witness};
@@ -21,3 +22,4 @@ pub use json::{JsonAutomaton, Spelling};
 pub use lang::{Anchor, ByteSet, Lang, LangError, LangLimits, LangState, Langs, Literals};
 pub use regex::RegexAutomaton;
 pub use symbol::{Symbol, TokenId};
+pub use table::Table;

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod cache;
 mod corpus;
 mod engine;
 mod error;
@@ -31,6 +32,8 @@ struct Cli {
 enum Command {
     /// Times masks over a corpus of schemas and instances.
     Masks(masks::Args),
+    /// Times masks that are known, batches, forks and rollbacks.
+    Cache(cache::Args),
     /// Checks verdicts over a corpus of schemas and instances.
     Maskbench(maskbench::Args),
     /// Checks verdicts over the official JSON Schema test suite.
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {
         Command::Masks(args) => masks::run(args),
+        Command::Cache(args) => cache::run(args),
         Command::Maskbench(args) => maskbench::run(args),
         Command::Suite(args) => suite::run(args),
         Command::Walks(args) => walks::run(args),

@@ -13,11 +13,11 @@ use crate::engine::{Engine, Kind};
 use crate::error::Error;
 use crate::output::write_json;
 
-mod figures;
-mod instances;
-mod measure;
+pub(crate) mod figures;
+pub(crate) mod instances;
+pub(crate) mod measure;
 mod plot;
-mod report;
+pub(crate) mod report;
 
 use instances::Case;
 use measure::{Record, measure};
@@ -71,7 +71,7 @@ struct Records {
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let vocabulary = Vocabulary::from_tokenizer_json(&args.tokenizer)?;
     let mut unspellable = 0;
-    let cases = cases(args, &vocabulary, &mut unspellable)?;
+    let cases = cases(&args.corpus, args.sample, &vocabulary, &mut unspellable)?;
     let eos: Vec<u32> = vocabulary.eos().iter().map(|id| id.get()).collect();
     let vocabulary_len = vocabulary.len();
     drop(vocabulary);
@@ -113,10 +113,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     Ok(())
 }
 
-fn cases(args: &Args, vocabulary: &Vocabulary, unspellable: &mut usize) -> Result<Vec<Case>, Error> {
-    let mut lines = corpus::read(&args.corpus)?;
+/// So many schemas of the corpus, always the same ones.
+pub(crate) fn cases(
+    corpus: &Path,
+    sample: Option<usize>,
+    vocabulary: &Vocabulary,
+    unspellable: &mut usize,
+) -> Result<Vec<Case>, Error> {
+    let mut lines = corpus::read(corpus)?;
     corpus::shuffle(&mut lines);
-    lines.truncate(args.sample.unwrap_or(usize::MAX));
+    lines.truncate(sample.unwrap_or(usize::MAX));
     Ok(lines.into_iter().map(|line| Case::new(line, vocabulary, unspellable)).collect())
 }
 
@@ -232,7 +238,7 @@ fn ratios(runs: &[Run]) -> std::collections::BTreeMap<&'static str, report::Rati
     ratios
 }
 
-fn machine() -> Machine {
+pub(crate) fn machine() -> Machine {
     let processor = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("model name"))?;
         Some(line.split_once(':')?.1.trim().to_owned())

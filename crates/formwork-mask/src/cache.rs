@@ -4,31 +4,22 @@
 //! mask, and the old one is freed with the last of them. The automaton whose states the masks belong to grows too: sequences that begin
 //! when half of its budget is used begin in a new generation with a new automaton.
 
-use std::hash::{BuildHasher, BuildHasherDefault, Hash};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::hash::Hash;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use formwork_automaton::{Automaton, Frames, Key, State};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
+use crate::index::{Entry, Index};
 use crate::mask::Mask;
 use crate::trie::Node;
 use crate::vocabulary::Vocabulary;
 use crate::walk::{BaseRow, Scratch, Walked, is_allowed};
 
-const SHARDS: usize = 16;
-
-/// What is known under one key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Entry {
-    /// The mask with this index.
-    Known(usize),
-    /// The mask depends on one more frame at least.
-    Deeper,
-    /// The mask depends on data that no key covers.
-    Dynamic,
-}
+/// How many hints are kept.
+const HINTS: usize = 256;
 
 /// A stored mask: the tokens that a base has not, or a whole row.
 #[derive(Debug)]
@@ -65,11 +56,12 @@ pub(crate) struct Pending {
 pub(crate) struct Generation {
     automaton: Arc<dyn Automaton>,
     masks: boxcar::Vec<Stored>,
-    entries: [RwLock<FxHashMap<Key, Entry>>; SHARDS],
+    entries: Index,
+    /// How many frames the masks of states with an id depended on last, by the id: where most others are found at once.
+    hints: [AtomicU8; HINTS],
     parts: RwLock<FxHashMap<Key, Arc<Part>>>,
     by_content: RwLock<FxHashMap<u64, SmallVec<[usize; 2]>>>,
     bytes: AtomicUsize,
-    keys: AtomicUsize,
     budget: usize,
 }
 
@@ -78,11 +70,11 @@ impl Generation {
         Self {
             automaton,
             masks: boxcar::Vec::new(),
-            entries: Default::default(),
+            entries: Index::new(),
+            hints: std::array::from_fn(|_| AtomicU8::new(0)),
             parts: RwLock::default(),
             by_content: RwLock::default(),
             bytes: AtomicUsize::new(0),
-            keys: AtomicUsize::new(0),
             budget,
         }
     }
@@ -106,16 +98,22 @@ impl Generation {
     }
 
     pub(crate) fn keys(&self) -> usize {
-        self.keys.load(Ordering::Relaxed)
+        self.entries.len()
     }
 
     /// The index of the mask of a state, where it was computed before.
     pub(crate) fn find<A: Automaton + ?Sized>(&self, automaton: &A, seq: &Frames, state: State) -> Option<usize> {
+        let hint = &self.hints[state.id as usize % HINTS];
+        let likely = hint.load(Ordering::Relaxed);
+        if let Some(Entry::Known(index)) = self.entries.get(&key(automaton, seq, state, likely.into())) {
+            return Some(index);
+        }
         for frames in 0.. {
-            let key = key(automaton, seq, state, frames);
-            let shard = self.shard(&key).read().unwrap_or_else(PoisonError::into_inner);
-            match shard.get(&key) {
-                Some(Entry::Known(index)) => return Some(*index),
+            match self.entries.get(&key(automaton, seq, state, frames)) {
+                Some(Entry::Known(index)) => {
+                    hint.store(u8::try_from(frames).unwrap_or(0), Ordering::Relaxed);
+                    return Some(index);
+                }
                 Some(Entry::Deeper) => {}
                 Some(Entry::Dynamic) | None => return None,
             }
@@ -133,15 +131,15 @@ impl Generation {
         scratch: &Scratch,
     ) -> Option<usize> {
         for frames in 0..walked.frames {
-            self.enter(key(automaton, seq, state, frames), Entry::Deeper);
+            self.enter(&key(automaton, seq, state, frames), Entry::Deeper);
         }
         let last = key(automaton, seq, state, walked.frames);
         if walked.dynamic {
-            self.enter(last, Entry::Dynamic);
+            self.enter(&last, Entry::Dynamic);
             return None;
         }
         let index = self.intern(walked.base, scratch);
-        self.enter(last, Entry::Known(index));
+        self.enter(&last, Entry::Known(index));
         Some(index)
     }
 
@@ -160,19 +158,9 @@ impl Generation {
         }
     }
 
-    fn shard(&self, key: &Key) -> &RwLock<FxHashMap<Key, Entry>> {
-        // The maps take the low bits of the same hash: shards by the high ones.
-        let hash = BuildHasherDefault::<FxHasher>::default().hash_one(key);
-        &self.entries[(hash >> 60) as usize % SHARDS]
-    }
-
-    fn enter(&self, key: Key, entry: Entry) {
-        let bytes = size_of::<(Key, Entry)>() + if key.spilled() { key.capacity() * 4 } else { 0 };
-        let mut shard = self.shard(&key).write().unwrap_or_else(PoisonError::into_inner);
-        if shard.insert(key, entry).is_none() {
-            self.bytes.fetch_add(bytes, Ordering::Relaxed);
-            self.keys.fetch_add(1, Ordering::Relaxed);
-        }
+    fn enter(&self, key: &[u32], entry: Entry) {
+        let bytes = self.entries.insert(key, entry).unwrap_or(0);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// The index of a stored mask equal to the one in `scratch`, stored now if there is none.
@@ -211,29 +199,29 @@ impl Generation {
         index
     }
 
-    /// Makes the mask of a state readable, and says whether as a shared row; otherwise it is in `scratch`.
+    /// Makes the mask of a state readable, and says whether as a shared row; otherwise it is in `own`.
     pub(crate) fn load(
         &self,
         index: usize,
         vocabulary: &Vocabulary,
         seq: &mut Frames,
         state: State,
-        scratch: &mut Scratch,
+        own: &mut Mask,
     ) -> bool {
         let Some(stored) = self.masks.get(index) else {
             return false;
         };
-        let shared = self.load_stored(stored, vocabulary, scratch);
+        let shared = self.load_stored(stored, vocabulary, own);
         if stored.open.is_empty() {
             return shared;
         }
         if let Some(row) = stored.row.get().filter(|_| shared) {
-            scratch.mask.copy_from(row);
+            own.copy_from(row);
         }
         let mark = seq.mark();
         for &id in &stored.open {
             if is_allowed(&*self.automaton, vocabulary, seq, state, id) {
-                scratch.mask.insert(id);
+                own.insert(id);
             }
             seq.truncate(mark);
         }
@@ -241,20 +229,20 @@ impl Generation {
     }
 
     /// Makes a mask readable but for what is read anew, and says whether as a shared row.
-    fn load_stored(&self, stored: &Stored, vocabulary: &Vocabulary, scratch: &mut Scratch) -> bool {
+    fn load_stored(&self, stored: &Stored, vocabulary: &Vocabulary, own: &mut Mask) -> bool {
         if stored.row.get().is_some() {
             return true;
         }
         let fill = |mask: &mut Mask| {
             match stored.base {
                 Some(at) => mask.copy_from(&vocabulary.base(at.class).row_at(at.row).mask),
-                None => mask.clear(),
+                None => mask.reset(vocabulary.len()),
             }
             for &id in &stored.added {
                 mask.insert(id);
             }
         };
-        let row_bytes = scratch.mask.heap_bytes();
+        let row_bytes = vocabulary.row_words() * size_of::<u32>();
         // Rows may take half of the budget: they save time, not work.
         let again = stored.uses.fetch_add(1, Ordering::Relaxed) > 0;
         if again && self.bytes() + row_bytes < self.budget / 2 {
@@ -266,7 +254,7 @@ impl Generation {
             });
             return true;
         }
-        fill(&mut scratch.mask);
+        fill(own);
         false
     }
 
@@ -280,6 +268,7 @@ impl Generation {
 ///
 /// The automaton's own words say nothing about keys used, whose every lookup is noted; only that a frame has no keys at all leaves
 /// no trace, so that is part of the key here.
+#[inline]
 fn key<A: Automaton + ?Sized>(automaton: &A, seq: &Frames, state: State, frames: usize) -> Key {
     let mut key = automaton.signature(seq, state, frames);
     let mut at = state.frame;

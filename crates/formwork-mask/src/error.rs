@@ -39,6 +39,12 @@ pub enum Code {
     Unspellable,
     /// An automaton built for a vocabulary with shorter tokens.
     WrongHorizon,
+    /// Rows of another length than the vocabulary's masks have, or matchers of different vocabularies.
+    WrongShape,
+    /// Some matchers of a batch have no mask.
+    RowsWithoutMask,
+    /// A draft whose nodes make no tree.
+    MalformedDraft,
 }
 
 impl Code {
@@ -57,6 +63,9 @@ impl Code {
             Self::RollbackTooFar => "rollback_too_far",
             Self::Unspellable => "unspellable",
             Self::WrongHorizon => "wrong_horizon",
+            Self::WrongShape => "wrong_shape",
+            Self::RowsWithoutMask => "rows_without_mask",
+            Self::MalformedDraft => "malformed_draft",
         }
     }
 }
@@ -93,6 +102,22 @@ enum Kind {
         "the constraint was compiled for tokens of at most {horizon} bytes, but the vocabulary has one of {longest}"
     )]
     WrongHorizon { horizon: u32, longest: usize },
+    #[error("there are {given} words for masks, but {rows} rows of {words} words take {}", rows * words)]
+    RowWords { given: usize, rows: usize, words: usize },
+    #[error("the vocabulary of matcher {index} has {len} rows, but that of matcher 0 has {first}")]
+    OtherVocabulary { index: usize, len: usize, first: usize },
+    #[error("{} of {of} rows have no mask{}", failed.len(), first(failed))]
+    RowsWithoutMask { failed: Vec<(usize, Error)>, of: usize },
+    #[error("the draft has {tokens} tokens, but its tree has {nodes} nodes")]
+    DraftLength { tokens: usize, nodes: usize },
+    #[error("node {node} of the draft has node {parent} as its parent, which does not come before it")]
+    DraftParent { node: usize, parent: usize },
+    #[error("node {node} of the draft: {source}")]
+    DraftNode {
+        node: usize,
+        #[source]
+        source: Error,
+    },
 }
 
 fn refusal(offset: usize, limit: Option<LimitKind>) -> String {
@@ -100,6 +125,10 @@ fn refusal(offset: usize, limit: Option<LimitKind>) -> String {
         0 => format!("it cannot begin{}", bound(limit)),
         n => format!("it cannot be continued after its first {n} bytes{}", bound(limit)),
     }
+}
+
+fn first(failed: &[(usize, Error)]) -> String {
+    failed.first().map_or_else(String::new, |(row, error)| format!("; the first is row {row}: {error}"))
 }
 
 fn bound(limit: Option<LimitKind>) -> String {
@@ -131,6 +160,10 @@ impl Error {
             Kind::RollbackTooFar { .. } => Code::RollbackTooFar,
             Kind::Unspellable { .. } => Code::Unspellable,
             Kind::WrongHorizon { .. } => Code::WrongHorizon,
+            Kind::RowWords { .. } | Kind::OtherVocabulary { .. } => Code::WrongShape,
+            Kind::RowsWithoutMask { .. } => Code::RowsWithoutMask,
+            Kind::DraftLength { .. } | Kind::DraftParent { .. } => Code::MalformedDraft,
+            Kind::DraftNode { source, .. } => source.code(),
         }
     }
 
@@ -145,6 +178,12 @@ impl Error {
                 "byte-level BPE and SentencePiece-style tokenizers are supported; others can be given as a list of byte strings",
             ),
             Kind::WrongHorizon { .. } => Some("compile the constraint for this vocabulary"),
+            Kind::RowWords { .. } => Some("give each matcher a row of as many words as `Vocabulary::row_words` says"),
+            Kind::OtherVocabulary { .. } => {
+                Some("pad the vocabularies to one length with `Vocabulary::padded_to`, or fill them in two batches")
+            }
+            Kind::RowsWithoutMask { .. } => Some("take sequences that have ended out of the batch; `rows` lists them"),
+            Kind::DraftParent { .. } => Some("list parents before their children"),
             Kind::DeadEnd { .. } => Some("take back the last token with `rollback`, or raise the limit that is named"),
             _ => None,
         }
@@ -164,6 +203,23 @@ impl Error {
             Kind::UnknownToken { token, .. }
             | Kind::TokenNotAllowed { token, .. }
             | Kind::NotComplete { token, .. } => Some(*token),
+            Kind::DraftNode { source, .. } => source.token(),
+            _ => None,
+        }
+    }
+
+    /// The rows of a batch that have no mask, counted from 0, in order, each with the reason; empty for all other errors.
+    pub fn rows(&self) -> &[(usize, Error)] {
+        match &*self.kind {
+            Kind::RowsWithoutMask { failed, .. } => failed,
+            _ => &[],
+        }
+    }
+
+    /// The node of a draft that the error is about, counted from 0.
+    pub fn node(&self) -> Option<usize> {
+        match &*self.kind {
+            Kind::DraftParent { node, .. } | Kind::DraftNode { node, .. } => Some(*node),
             _ => None,
         }
     }
@@ -244,5 +300,29 @@ impl Error {
 
     pub(crate) fn wrong_horizon(horizon: u32, longest: usize) -> Self {
         Self::new(Kind::WrongHorizon { horizon, longest })
+    }
+
+    pub(crate) fn row_words(given: usize, rows: usize, words: usize) -> Self {
+        Self::new(Kind::RowWords { given, rows, words })
+    }
+
+    pub(crate) fn other_vocabulary(index: usize, len: usize, first: usize) -> Self {
+        Self::new(Kind::OtherVocabulary { index, len, first })
+    }
+
+    pub(crate) fn rows_without_mask(failed: Vec<(usize, Self)>, of: usize) -> Self {
+        Self::new(Kind::RowsWithoutMask { failed, of })
+    }
+
+    pub(crate) fn draft_length(tokens: usize, nodes: usize) -> Self {
+        Self::new(Kind::DraftLength { tokens, nodes })
+    }
+
+    pub(crate) fn draft_parent(node: usize, parent: usize) -> Self {
+        Self::new(Kind::DraftParent { node, parent })
+    }
+
+    pub(crate) fn draft_node(node: usize, source: Self) -> Self {
+        Self::new(Kind::DraftNode { node, source })
     }
 }

@@ -23,16 +23,21 @@
 #![forbid(unsafe_code)]
 
 mod base;
+mod batch;
 mod byte_level;
 mod cache;
 mod compiled;
+mod draft;
 mod entry;
 mod eos;
 mod error;
 mod gguf;
+mod history;
+mod index;
 mod mask;
 mod matcher;
 pub mod oracle;
+mod scratch_pool;
 mod spelling;
 mod tiktoken;
 mod tokenizer_json;
@@ -41,7 +46,9 @@ mod vocabulary;
 mod walk;
 mod walk_memo;
 
+pub use batch::Batch;
 pub use compiled::{CacheStats, CompiledConstraint};
+pub use draft::DraftTree;
 pub use entry::TokenEntry;
 pub use error::{Code, Error};
 pub use gguf::GgufTokens;

@@ -83,6 +83,13 @@ impl Mask {
         self.tokens = other.tokens;
     }
 
+    /// Makes this a mask for a vocabulary of `tokens` rows that allows none of them.
+    pub(crate) fn reset(&mut self, tokens: usize) {
+        self.words.clear();
+        self.words.resize(tokens.div_ceil(32), 0);
+        self.tokens = tokens;
+    }
+
     /// Forbids every token.
     pub(crate) fn clear(&mut self) {
         self.words.fill(0);

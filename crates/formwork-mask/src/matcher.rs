@@ -1,6 +1,7 @@
 //! One sequence under a constraint: which tokens may come next, reading one, taking some back.
 
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 
 use formwork_automaton::{Automaton, Fill, Frames, LimitKind, Mark, State, Step, Symbol, TokenId, Witness};
@@ -8,10 +9,11 @@ use formwork_automaton::{Automaton, Fill, Frames, LimitKind, Mark, State, Step, 
 use crate::cache::Generation;
 use crate::compiled::CompiledConstraint;
 use crate::error::Error;
+use crate::history::History;
 use crate::mask::Mask;
 use crate::spelling;
 use crate::vocabulary::Vocabulary;
-use crate::walk::{self, Scratch};
+use crate::walk;
 
 /// The most tokens, or bytes, that [`Matcher::forced`] and [`Matcher::forced_bytes`] give at once.
 const MOST_FORCED: usize = 4096;
@@ -24,8 +26,9 @@ pub struct Matcher {
     generation: Arc<Generation>,
     seq: Frames,
     at: Position,
-    past: Vec<(Position, Mark)>,
-    scratch: Scratch,
+    past: History<(Position, Mark)>,
+    /// The mask of the present position where no shared row has it; without words until one is needed.
+    row: Mask,
     current: Current,
 }
 
@@ -41,7 +44,7 @@ struct Position {
 enum Current {
     Unknown,
     Shared(usize),
-    Scratch,
+    Own,
 }
 
 impl Matcher {
@@ -51,11 +54,11 @@ impl Matcher {
         let state = generation.automaton().start(&mut seq);
         Self {
             generation,
-            scratch: Scratch::new(constraint.vocabulary()),
             constraint,
             seq,
             at: Position { state, finished: false },
-            past: Vec::new(),
+            past: History::new(),
+            row: Mask::none(0),
             current: Current::Unknown,
         }
     }
@@ -93,12 +96,16 @@ impl Matcher {
     /// The mask that [`Matcher::find_mask`] found.
     fn found_mask(&self) -> &Mask {
         match self.current {
-            Current::Shared(index) => self.generation.row(index).unwrap_or(&self.scratch.mask),
-            Current::Unknown | Current::Scratch => &self.scratch.mask,
+            Current::Shared(index) => self.generation.row(index).unwrap_or(&self.row),
+            Current::Unknown | Current::Own => &self.row,
         }
     }
 
-    fn find_mask(&mut self) -> Result<(), Error> {
+    /// Finds the mask where that takes no walk, and says whether it did.
+    pub(crate) fn find_known(&mut self) -> Result<bool, Error> {
+        if !matches!(self.current, Current::Unknown) {
+            return Ok(true);
+        }
         if self.at.finished {
             return Err(Error::finished());
         }
@@ -109,28 +116,41 @@ impl Matcher {
         let vocabulary = self.constraint.vocabulary();
         let state = self.at.state;
         if let Some(index) = self.generation.find(automaton, &self.seq, state) {
-            let shared = self.generation.load(index, vocabulary, &mut self.seq, state, &mut self.scratch);
-            self.current = if shared { Current::Shared(index) } else { Current::Scratch };
+            let shared = self.generation.load(index, vocabulary, &mut self.seq, state, &mut self.row);
+            self.current = if shared { Current::Shared(index) } else { Current::Own };
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn find_mask(&mut self) -> Result<(), Error> {
+        if self.find_known()? {
             return Ok(());
         }
+        let automaton = &**self.generation.automaton();
+        let vocabulary = self.constraint.vocabulary();
+        let state = self.at.state;
         if automaton.fill() == Fill::Full {
             return self.find_last_mask();
         }
-        let walked = walk::walk(automaton, vocabulary, &self.generation, &mut self.seq, state, &mut self.scratch);
+        let mut scratch = vocabulary.scratches().take(vocabulary);
+        let walked = walk::walk(automaton, vocabulary, &self.generation, &mut self.seq, state, &mut scratch);
         self.constraint.count_walk(walked.dynamic);
-        if walked.base.is_none() && self.scratch.mask.is_empty() && !automaton.is_accepting(&self.seq, state) {
+        if walked.base.is_none() && scratch.mask.is_empty() && !automaton.is_accepting(&self.seq, state) {
             return Err(Error::dead_end(walked.limit));
         }
-        self.generation.keep(automaton, &self.seq, state, walked, &self.scratch);
-        self.current = Current::Scratch;
+        self.generation.keep(automaton, &self.seq, state, walked, &scratch);
+        mem::swap(&mut scratch.mask, &mut self.row);
+        vocabulary.scratches().give_back(scratch);
+        self.current = Current::Own;
         Ok(())
     }
 
     /// The mask where the automaton's tables are full: the tokens that go on as the shortest completion does. All states that these lead
     /// to are few, whatever the constraint.
     fn find_last_mask(&mut self) -> Result<(), Error> {
-        let mask = &mut self.scratch.mask;
-        mask.clear();
+        let mask = &mut self.row;
+        mask.reset(self.constraint.vocabulary().len());
         let automaton = &**self.generation.automaton();
         let witness = automaton.witness(&self.seq, self.at.state);
         let next = spelling::first_tokens(self.constraint.vocabulary(), &witness.symbols);
@@ -142,7 +162,7 @@ impl Matcher {
         if mask.iter().next().is_none() {
             return Err(Error::dead_end(Some(LimitKind::TableBytes)));
         }
-        self.current = Current::Scratch;
+        self.current = Current::Own;
         Ok(())
     }
 
@@ -203,8 +223,7 @@ impl Matcher {
     pub fn rollback(&mut self, steps: usize) -> Result<(), Error> {
         let taken = self.past.len();
         let left = taken.checked_sub(steps).ok_or_else(|| Error::rollback_too_far(steps, taken))?;
-        if let Some(&(position, mark)) = self.past.get(left) {
-            self.past.truncate(left);
+        if let Some((position, mark)) = self.past.truncate(left) {
             self.seq.truncate(mark);
             self.at = position;
             self.current = Current::Unknown;
@@ -227,12 +246,34 @@ impl Matcher {
             seq: self.seq.clone(),
             at: self.at,
             past: self.past.clone(),
-            scratch: Scratch::new(self.vocabulary()),
+            row: Mask::none(0),
             current: match self.current {
                 Current::Shared(index) => Current::Shared(index),
-                Current::Unknown | Current::Scratch => Current::Unknown,
+                Current::Unknown | Current::Own => Current::Unknown,
             },
         }
+    }
+
+    /// A matcher at the same place with this one's own store, to compute the mask elsewhere. Until it is
+    /// [taken back](Self::take_back), this one is of no use.
+    pub(crate) fn lend(&mut self) -> Self {
+        Self {
+            constraint: self.constraint.clone(),
+            generation: Arc::clone(&self.generation),
+            seq: mem::take(&mut self.seq),
+            at: self.at,
+            past: History::new(),
+            row: mem::replace(&mut self.row, Mask::none(0)),
+            current: self.current,
+        }
+    }
+
+    /// Takes the store back, and the mask with it.
+    pub(crate) fn take_back(&mut self, lent: Self) {
+        self.generation = lent.generation;
+        self.seq = lent.seq;
+        self.row = lent.row;
+        self.current = lent.current;
     }
 
     /// Whether the token may come next; cheaper than a mask for a few tokens.
@@ -362,9 +403,9 @@ impl Matcher {
         &self.seq
     }
 
-    /// Bytes held on the heap by this matcher alone.
+    /// Bytes held on the heap by this matcher, steps that it shares with its forks included.
     pub fn heap_bytes(&self) -> usize {
-        self.seq.heap_bytes() + self.past.capacity() * size_of::<(Position, Mark)>() + self.scratch.heap_bytes()
+        self.seq.heap_bytes() + self.past.heap_bytes() + self.row.heap_bytes()
     }
 
     fn step_to(&mut self, next: Position, mark: Mark) {

@@ -13,6 +13,7 @@ use crate::base::{Base, Profile};
 use crate::entry::TokenEntry;
 use crate::error::Error;
 use crate::gguf::{self, GgufTokens};
+use crate::scratch_pool::ScratchPool;
 use crate::trie::Trie;
 use crate::{eos, spelling, tiktoken, tokenizer_json};
 
@@ -40,6 +41,7 @@ struct Core {
     trie: OnceLock<Trie>,
     profile: OnceLock<Profile>,
     bases: [OnceLock<Base>; CharClass::ALL.len()],
+    scratches: ScratchPool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -188,6 +190,18 @@ impl Vocabulary {
         self.core.kinds.len()
     }
 
+    /// How many 32-bit words a mask over it has: one bit for each row.
+    ///
+    /// ```
+    /// # use formwork_mask::{TokenEntry, Vocabulary};
+    /// let vocabulary = Vocabulary::from_tokens(vec![TokenEntry::Unused; 100], &[])?;
+    /// assert_eq!(vocabulary.row_words(), 4);
+    /// # Ok::<(), formwork_mask::Error>(())
+    /// ```
+    pub fn row_words(&self) -> usize {
+        self.len().div_ceil(32)
+    }
+
     /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.core.kinds.is_empty()
@@ -280,6 +294,12 @@ impl Vocabulary {
             + core.trie.get().map_or(0, Trie::heap_bytes)
             + core.profile.get().map_or(0, Profile::heap_bytes)
             + core.bases.iter().filter_map(OnceLock::get).map(Base::heap_bytes).sum::<usize>()
+            + core.scratches.heap_bytes()
+    }
+
+    /// Work space for walks over this vocabulary, whatever the constraint.
+    pub(crate) fn scratches(&self) -> &ScratchPool {
+        &self.core.scratches
     }
 
     /// The special tokens, in order of their ids.
@@ -361,6 +381,7 @@ impl Core {
             trie: OnceLock::new(),
             profile: OnceLock::new(),
             bases: Default::default(),
+            scratches: ScratchPool::default(),
         };
         for (id, entry) in (0_u32..).zip(entries) {
             let kind = match entry {

@@ -110,6 +110,7 @@ fn allows(mask: &[u32], token: u32) -> bool {
     mask.get((token / 32) as usize).is_some_and(|word| word >> (token % 32) & 1 == 1)
 }
 
-fn nanoseconds(start: Instant) -> u32 {
+/// The time since then.
+pub(crate) fn nanoseconds(start: Instant) -> u32 {
     u32::try_from(start.elapsed().as_nanos()).unwrap_or(u32::MAX)
 }

@@ -173,11 +173,7 @@ impl Report {
     /// Prints the table on stdout.
     #[expect(clippy::print_stdout, reason = "the program's answer")]
     pub(crate) fn print(&self) {
-        print!("{:<34}", "µs");
-        for (name, _) in Figures::default().columns() {
-            print!("{name:>11}");
-        }
-        println!();
+        head();
         for (name, engine) in &self.engines {
             for (what, figures) in [
                 ("mask", &engine.mask_us),
@@ -214,11 +210,26 @@ impl Report {
     }
 }
 
+/// Prints the names of the columns.
 #[expect(clippy::print_stdout, reason = "the program's answer")]
-fn row(name: &str, figures: &Figures) {
+pub(crate) fn head() {
+    print!("{:<34}", "µs");
+    for (name, _) in Figures::default().columns() {
+        print!("{name:>11}");
+    }
+    println!();
+}
+
+/// Prints a line of figures.
+#[expect(clippy::print_stdout, reason = "the program's answer")]
+pub(crate) fn row(name: &str, figures: &Figures) {
     print!("{name:<34}");
     for (_, value) in figures.columns() {
-        let digits = if value < 100.0 { 2 } else { 0 };
+        let digits = match value {
+            ..1.0 => 3,
+            ..100.0 => 2,
+            _ => 0,
+        };
         print!("{value:>11.digits$}");
     }
     println!();

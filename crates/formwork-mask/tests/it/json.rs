@@ -9,7 +9,7 @@ use formwork_mask::{CompiledConstraint, TokenEntry, Vocabulary, oracle};
 use crate::vocabularies::{Random, real};
 
 /// Tokens that begin in one key and end in another, with the same text or not, among single bytes.
-fn keyed() -> Vocabulary {
+pub(crate) fn keyed() -> Vocabulary {
     let mut entries: Vec<TokenEntry> = (0..=255_u8).map(|byte| TokenEntry::Text(vec![byte])).collect();
     let texts = [
         "a",
@@ -66,7 +66,7 @@ fn keyed() -> Vocabulary {
     Vocabulary::from_tokens(entries, &[eos]).unwrap()
 }
 
-const SCHEMAS: [&str; 12] = [
+pub(crate) const SCHEMAS: [&str; 12] = [
     r#"{"type": "object"}"#,
     r#"{"type": "object", "properties": {"a": true, "ab": {"type": "integer"}, "name": {"type": "string"}, "k\n": true, "é": true}}"#,
     r#"{"type": "object", "properties": {"a": true, "name": true}, "additionalProperties": false}"#,
@@ -81,14 +81,23 @@ const SCHEMAS: [&str; 12] = [
     r#"{"anyOf": [{"type": "object", "properties": {"a": {"const": "x"}}}, {"type": "array", "items": {"not": {"const": "a"}}}]}"#,
 ];
 
+/// A schema's constraint, with blanks and the schema's order.
+pub(crate) fn of_schema(schema: &str, vocabulary: &Vocabulary) -> CompiledConstraint {
+    in_order(schema, vocabulary, PropertyOrder::Schema)
+}
+
+fn in_order(schema: &str, vocabulary: &Vocabulary, order: PropertyOrder) -> CompiledConstraint {
+    let options = SchemaOptions::default().whitespace(Whitespace::Flexible(1)).property_order(order);
+    let longest_token = u32::try_from(vocabulary.longest_token()).unwrap();
+    let spelling = Spelling { longest_token, ..Spelling::default() };
+    let automaton = JsonAutomaton::new(parse_schema(schema, &options).unwrap(), &options, spelling).unwrap();
+    CompiledConstraint::new(Arc::new(automaton), vocabulary).unwrap()
+}
+
 fn check(vocabulary: &Vocabulary, walks: u64, steps: usize) {
     for schema in SCHEMAS {
         for order in [PropertyOrder::Schema, PropertyOrder::Any] {
-            let options = SchemaOptions::default().whitespace(Whitespace::Flexible(1)).property_order(order);
-            let longest_token = u32::try_from(vocabulary.longest_token()).unwrap();
-            let spelling = Spelling { longest_token, ..Spelling::default() };
-            let automaton = JsonAutomaton::new(parse_schema(schema, &options).unwrap(), &options, spelling).unwrap();
-            let constraint = CompiledConstraint::new(Arc::new(automaton), vocabulary).unwrap();
+            let constraint = in_order(schema, vocabulary, order);
             for seed in 0..walks {
                 let mut random = Random::new(seed);
                 let mut matcher = constraint.matcher();
@@ -124,36 +133,51 @@ fn equal_the_oracle_with_a_real_tokenizer() {
 /// A string of which every text leads to a state of its own.
 const HOSTILE: &str = r#"{"type": "array", "items": {"type": "string", "pattern": "^[ab]*a[ab]{24}$"}}"#;
 
-#[test]
-fn full_tables_end_the_text_and_new_sequences_begin_afresh() {
-    let vocabulary = keyed();
-    let eos = vocabulary.eos()[0];
+/// The hostile schema's constraint, with tables that are soon full.
+pub(crate) fn hostile(vocabulary: &Vocabulary) -> CompiledConstraint {
     let mut limits = Limits::default();
     limits.table_bytes = 4 << 20;
     let options = SchemaOptions::default().whitespace(Whitespace::Compact).limits(limits);
     let schema = parse_schema(HOSTILE, &options).unwrap();
     let spelling = Spelling { longest_token: 20, ..Spelling::default() };
-    let automaton = Arc::new(JsonAutomaton::new(schema, &options, spelling).unwrap());
-    let compiled = CompiledConstraint::new(automaton, &vocabulary).unwrap();
+    CompiledConstraint::new(Arc::new(JsonAutomaton::new(schema, &options, spelling).unwrap()), vocabulary).unwrap()
+}
+
+/// Reads random texts of the hostile schema until the tables are full, and what is then allowed to its end. Now and then, a mask is held
+/// against the naive one.
+pub(crate) fn fill_tables(compiled: &CompiledConstraint, random: &mut Random) {
+    let vocabulary = compiled.vocabulary();
+    let eos = vocabulary.eos()[0];
+    let mut matcher = compiled.matcher();
+    let mut text = Vec::new();
+    let mut full = false;
+    while !matcher.is_finished() {
+        let allowed: Vec<_> = matcher.mask().unwrap().iter().collect();
+        full |= matcher.automaton().fill() == Fill::Full;
+        assert!(full || text.len() < 1 << 20, "the tables were never full");
+        if !full && random.below(50) == 0 {
+            let naive = oracle::mask(&matcher);
+            // Unless the tables have become full meanwhile.
+            assert!(naive.iter().eq(allowed.iter().copied()) || matcher.automaton().fill() == Fill::Full);
+        }
+        // The array is not closed before the tables are full.
+        let ends = |t: &TokenId| *t == eos || vocabulary.bytes(*t) == Some(b"]");
+        let (end, more): (Vec<_>, Vec<_>) = allowed.into_iter().partition(ends);
+        let from = if (full || more.is_empty()) && !end.is_empty() { end } else { more };
+        let token = from[random.below(from.len())];
+        text.extend_from_slice(vocabulary.bytes(token).unwrap_or_default());
+        matcher.advance(token).unwrap();
+    }
+    assert!(matcher.automaton().heap_bytes() < 5 << 20, "{}", matcher.automaton().heap_bytes());
+    assert!(full && text.ends_with(b"]") && matcher.is_accepting());
+}
+
+#[test]
+fn full_tables_end_the_text_and_new_sequences_begin_afresh() {
+    let compiled = hostile(&keyed());
     let mut random = Random::new(7);
     for _ in 0..4 {
-        let mut matcher = compiled.matcher();
-        let mut text = Vec::new();
-        let mut full = false;
-        while !matcher.is_finished() {
-            let allowed: Vec<_> = matcher.mask().unwrap().iter().collect();
-            full |= matcher.automaton().fill() == Fill::Full;
-            assert!(full || text.len() < 1 << 20, "the tables were never full");
-            // The array is not closed before the tables are full.
-            let ends = |t: &TokenId| *t == eos || vocabulary.bytes(*t) == Some(b"]");
-            let (end, more): (Vec<_>, Vec<_>) = allowed.into_iter().partition(ends);
-            let from = if (full || more.is_empty()) && !end.is_empty() { end } else { more };
-            let token = from[random.below(from.len())];
-            text.extend_from_slice(vocabulary.bytes(token).unwrap_or_default());
-            matcher.advance(token).unwrap();
-        }
-        assert!(matcher.automaton().heap_bytes() < 5 << 20, "{}", matcher.automaton().heap_bytes());
-        assert!(full && text.ends_with(b"]") && matcher.is_accepting());
+        fill_tables(&compiled, &mut random);
     }
 }
 

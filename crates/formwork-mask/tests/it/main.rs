@@ -4,8 +4,11 @@
 
 mod alphabets;
 mod automata;
+mod batches;
+mod drafts;
 mod json;
 mod masks;
 mod matchers;
+mod threads;
 mod tokenizers;
 mod vocabularies;

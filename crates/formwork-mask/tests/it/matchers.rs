@@ -10,7 +10,7 @@ use crate::masks::automata;
 use crate::vocabularies::{Random, awkward};
 
 /// Random tokens from the masks.
-fn wander(matcher: &mut Matcher, random: &mut Random, steps: usize) -> Vec<TokenId> {
+pub(crate) fn wander(matcher: &mut Matcher, random: &mut Random, steps: usize) -> Vec<TokenId> {
     let mut taken = Vec::new();
     while taken.len() < steps && !matcher.is_finished() {
         let allowed: Vec<TokenId> = matcher.mask().unwrap().iter().collect();
