@@ -599,3 +599,16 @@ fn multiples_of_a_long_number_without_a_digit() {
         assert!(jsonschema::is_valid(&schema, &serde_json::from_slice(&whole).unwrap()), "{schema}");
     }
 }
+
+#[test]
+fn a_repeated_item_is_one_that_may_stand_there() {
+    let distinct = json!({"type": "array", "uniqueItems": true, "prefixItems": [{"$ref": "#/$defs/a"}]});
+    let schema = json!({"oneOf": [{"enum": [[null, false, null]]}, distinct]});
+    for schema in [json!({"$ref": "#/$defs/a"}), json!({"not": {"not": {"$ref": "#/$defs/a"}}})].map(|root| {
+        let mut root = root;
+        root["$defs"] = json!({ "a": schema });
+        root
+    }) {
+        check(&schema, &["[null,false,null]", "[[],1]"], &["[null,null,null]", "[null,false]", "[[],[]]"]);
+    }
+}

@@ -261,6 +261,7 @@ impl JsonAutomaton {
             let again = seen
                 .values()
                 .iter()
+                .filter(|value| self.is_value_of(own[place], value))
                 .map(|value| self.spelled_form(own[place], value))
                 .find(|form| cost(*form) != NEVER);
             if let Some(form) = again {
