@@ -2,10 +2,12 @@
 
 /// A class of characters that tokens are sorted by, so that the masks of most string states can be taken from a table.
 ///
-/// All of them exclude `"`, `\` and the control characters U+0000–U+001F, so that a character of the class is the same in a
-/// JSON string and in plain text.
+/// All of them but the first exclude `"`, `\` and the control characters U+0000–U+001F, so that a character of the class is the same
+/// in a JSON string and in plain text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CharClass {
+    /// JSON's blanks: space, tab, line feed and carriage return. They stand between values.
+    Blank,
     /// `0-9`
     Digit,
     /// `a-z`
@@ -26,12 +28,22 @@ pub enum CharClass {
 
 impl CharClass {
     /// All classes, smallest first.
-    pub const ALL: [Self; 8] =
-        [Self::Digit, Self::Lower, Self::Alpha, Self::Alnum, Self::Word, Self::Ident, Self::Ascii, Self::Text];
+    pub const ALL: [Self; 9] = [
+        Self::Blank,
+        Self::Digit,
+        Self::Lower,
+        Self::Alpha,
+        Self::Alnum,
+        Self::Word,
+        Self::Ident,
+        Self::Ascii,
+        Self::Text,
+    ];
 
     /// Whether a character belongs to the class.
     pub fn contains(self, c: char) -> bool {
         match self {
+            Self::Blank => matches!(c, ' ' | '\t' | '\n' | '\r'),
             Self::Digit => c.is_ascii_digit(),
             Self::Lower => c.is_ascii_lowercase(),
             Self::Alpha => c.is_ascii_alphabetic(),

@@ -380,8 +380,8 @@ impl Automaton for JsonAutomaton {
         self.signature_of(seq, state, depth)
     }
 
-    fn safe_chars(&self, _seq: &Frames, state: State, class: CharClass) -> u32 {
-        self.safe_chars_of(state, class)
+    fn safe_chars(&self, seq: &Frames, state: State, class: CharClass) -> u32 {
+        self.safe_chars_of(seq, state, class)
     }
 
     fn readable(&self, _seq: &Frames, state: State) -> ByteSet {

@@ -85,7 +85,11 @@ impl Automaton for RegexAutomaton {
 
     fn safe_chars(&self, _seq: &Frames, state: State, class: CharClass) -> u32 {
         let state = LangState::from_id(state.c);
-        if self.langs.at_char_boundary(state) { self.langs.safe_chars(state, class) } else { 0 }
+        if class != CharClass::Blank && self.langs.at_char_boundary(state) {
+            self.langs.safe_chars(state, class)
+        } else {
+            0
+        }
     }
 
     fn horizon(&self) -> u32 {

@@ -18,14 +18,14 @@ const BOUNDS: [u8; 21] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 
 #[derive(Debug)]
 pub(crate) struct Profile {
     /// Bit *c*: every character is of class *c* (zero for bytes that are not characters).
-    classes: Vec<u8>,
+    classes: Vec<u16>,
     /// Characters, at most 255.
     chars: Vec<u8>,
     /// Per class: how many of its tokens have at most *k* characters.
     cover: Vec<[u32; 256]>,
 }
 
-const _: () = assert!(CharClass::ALL.len() <= 8);
+const _: () = assert!(CharClass::ALL.len() <= 16);
 
 impl Profile {
     pub(crate) fn new(vocabulary: &Vocabulary) -> Self {
@@ -80,7 +80,7 @@ impl Profile {
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.classes.capacity() + self.chars.capacity() + self.cover.capacity() * 1024
+        self.classes.capacity() * 2 + self.chars.capacity() + self.cover.capacity() * 1024
     }
 }
 

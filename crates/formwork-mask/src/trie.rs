@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use formwork_automaton::ByteSet;
+
 use crate::base::to_u32;
 
 /// No token ends at the node.
@@ -160,6 +162,21 @@ impl Trie {
     /// The nodes of the first level.
     pub(crate) fn roots(&self) -> Siblings {
         Siblings { next: 0, end: self.roots }
+    }
+
+    /// Passes over siblings up to the first with one of these bytes; says whether there is one.
+    #[inline]
+    pub(crate) fn skip_to(&self, left: &mut Siblings, bytes: &ByteSet) -> bool {
+        while let Some(node) = self.nodes.get(left.next as usize).filter(|_| left.next < left.end) {
+            let Some(byte) = bytes.next_from(node.byte) else { break };
+            if byte == node.byte {
+                return true;
+            }
+            let rest = &self.nodes[left.next as usize..left.end as usize];
+            left.next += to_u32(rest.partition_point(|node| node.byte < byte));
+        }
+        left.next = left.end;
+        false
     }
 
     /// Calls `f` with every node of the subtree, `node` included.

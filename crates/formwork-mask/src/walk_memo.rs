@@ -30,6 +30,8 @@ type Row = [Known; 256];
 #[derive(Debug, Default)]
 pub(crate) struct WalkMemo {
     states: Vec<State>,
+    /// The bytes that can be read at each.
+    readable: Vec<ByteSet>,
     slots: FxHashMap<State, Slot>,
     rows: Vec<Row>,
     /// What rows begin as, by the bytes that can be read.
@@ -43,6 +45,7 @@ impl WalkMemo {
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.states.clear();
+        self.readable.clear();
         self.slots.clear();
     }
 
@@ -71,12 +74,17 @@ impl WalkMemo {
             None => self.rows.push(*fresh),
         }
         self.states.push(state);
+        self.readable.push(readable);
         self.slots.insert(state, slot);
         Some(slot)
     }
 
     pub(crate) fn state(&self, slot: Slot) -> State {
         self.states[usize::from(slot)]
+    }
+
+    pub(crate) fn readable(&self, slot: Slot) -> ByteSet {
+        self.readable[usize::from(slot)]
     }
 
     #[inline]
@@ -91,5 +99,6 @@ impl WalkMemo {
     pub(crate) fn heap_bytes(&self) -> usize {
         (self.rows.capacity() + self.fresh.capacity()) * size_of::<Row>()
             + self.states.capacity() * 2 * size_of::<State>()
+            + self.readable.capacity() * size_of::<ByteSet>()
     }
 }

@@ -8,6 +8,7 @@ use super::few::cap_of;
 use super::keys::KeyMachine;
 use super::object::OFF;
 use super::situation::{Await, Situation, StringAlt};
+use super::space::Gap;
 use super::step::enclosing;
 use crate::automaton::{Key, State};
 use crate::char_class::CharClass;
@@ -135,7 +136,10 @@ impl JsonAutomaton {
         }
     }
 
-    pub(super) fn safe_chars_of(&self, state: State, class: CharClass) -> u32 {
+    pub(super) fn safe_chars_of(&self, seq: &Frames, state: State, class: CharClass) -> u32 {
+        if class == CharClass::Blank {
+            return self.safe_blanks(seq, state);
+        }
         match self.situations.get(state.id) {
             Situation::String { min, max, .. } if state.b == 0 => {
                 let alt = StringAlt { tag: 0, state: state.c, min: *min, max: *max };
@@ -155,6 +159,25 @@ impl JsonAutomaton {
                 let for_ever = self.takes_most_keys(*object) || self.langs.safe_chars(other, class) == u32::MAX;
                 if for_ever { u32::MAX } else { 0 }
             }
+            _ => 0,
+        }
+    }
+
+    /// Blanks that may come whatever else does.
+    fn safe_blanks(&self, seq: &Frames, state: State) -> u32 {
+        let Whitespace::Flexible(most) = self.options.whitespace else { return 0 };
+        match self.situations.get(state.id) {
+            Situation::Value { gap: Gap::Over, .. } => 0,
+            // Where items are compared, their blanks are kept with their text.
+            _ if self.is_watched(seq, state) => 0,
+            Situation::Value { .. }
+            | Situation::Colon { .. }
+            | Situation::ObjectOpen { .. }
+            | Situation::ObjectNext { .. }
+            | Situation::ObjectComma { .. }
+            | Situation::ArrayOpen { .. }
+            | Situation::ArrayNext { .. }
+            | Situation::ArrayComma { .. } => u32::from(most).saturating_sub(state.a),
             _ => 0,
         }
     }

@@ -67,6 +67,9 @@ impl JsonAutomaton {
     }
 
     pub(super) fn readable_after_run(&self, state: State, class: CharClass, chars: u32) -> ByteSet {
+        if class == CharClass::Blank {
+            return self.readable_at(state).and(BLANKS.complement());
+        }
         let Situation::String { .. } = self.situations.get(state.id) else { return ByteSet::all() };
         if state.b != 0 {
             return ByteSet::all();
@@ -87,9 +90,13 @@ impl JsonAutomaton {
         bytes
     }
 
+    /// Whether the bytes that are read are kept, or held against other items.
+    pub(super) fn is_watched(&self, seq: &Frames, state: State) -> bool {
+        self.comparing && !state.frame.is_none() && seq.peek(state.frame).watch != Watch::Nothing
+    }
+
     pub(super) fn stand_in_for(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<State> {
-        let is_watched = self.comparing && !state.frame.is_none() && seq.peek(state.frame).watch != Watch::Nothing;
-        if state.b != 0 || is_watched {
+        if state.b != 0 || self.is_watched(seq, state) {
             return None;
         }
         let lang = LangState::from_id(state.c);

@@ -91,6 +91,16 @@ impl ByteSet {
         self.len() == 0
     }
 
+    /// The least byte of the set that is not below `byte`.
+    #[inline]
+    pub fn next_from(&self, byte: u8) -> Option<u8> {
+        let first = usize::from(byte >> 6);
+        let masked = self.0[first] & (u64::MAX << (byte & 63));
+        let words = std::iter::once(masked).chain(self.0[first + 1..].iter().copied());
+        let (word, bits) = (first..).zip(words).find(|(_, bits)| *bits != 0)?;
+        u8::try_from(word * 64 + bits.trailing_zeros() as usize).ok()
+    }
+
     /// The bytes in the set, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
         (0..=u8::MAX).filter(|&b| self.contains(b))

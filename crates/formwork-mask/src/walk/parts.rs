@@ -29,9 +29,9 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         self.scratch.allow(id);
     }
 
-    /// Whether what follows a node is worth sharing: where a string begins or ends, and in numbers.
+    /// Whether what follows a node is worth sharing: where a string begins or ends, in its escapes, and in numbers.
     pub(super) fn is_part(&self, node: Node) -> bool {
-        self.recording.is_none() && node.size >= LEAST_PART && matches!(node.byte, b'"' | b'0'..=b'9' | b'-')
+        self.recording.is_none() && node.size >= LEAST_PART && matches!(node.byte, b'"' | b'\\' | b'0'..=b'9' | b'-')
     }
 
     /// Tries the tokens below a node at `depth` of the path, which leads to `state` and a store like that at `mark`. What frames older than

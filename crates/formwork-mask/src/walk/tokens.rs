@@ -45,6 +45,11 @@ enum Run {
 /// Below a node with fewer nodes, it isn't found out whether characters can be passed over.
 const LEAST_RUN: u32 = 8;
 
+/// Among more siblings than this, those whose few bytes can be read are looked for.
+const MANY_SIBLINGS: u32 = 24;
+/// So few bytes.
+const FEW_BYTES: usize = 24;
+
 /// Where a step leads.
 enum Taken {
     /// To a place on the path.
@@ -139,8 +144,16 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         let here = self.scratch.path[depth];
         let slot = Slot::try_from(here).ok();
         let place = here.checked_sub(PLACE).map(|at| at as usize);
-        let readable = place.map_or_else(ByteSet::all, |at| self.scratch.places[at].readable);
+        let readable = match (slot, place) {
+            (Some(slot), _) => self.scratch.memo.readable(slot),
+            (_, Some(at)) => self.scratch.places[at].readable,
+            _ => return None,
+        };
+        let is_sparse = left.end - left.next > MANY_SIBLINGS && readable.len() <= FEW_BYTES;
         while left.next < left.end {
+            if is_sparse && !trie.skip_to(left, &readable) {
+                break;
+            }
             let index = left.next;
             let node = trie.nodes()[index as usize];
             left.next += 1;
