@@ -154,6 +154,11 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
     /// are clipped to it.
     fn horizon(&self) -> u32;
 
+    /// How many shared states there are so far.
+    fn states(&self) -> usize {
+        0
+    }
+
     /// Bytes held on the heap, roughly.
     fn heap_bytes(&self) -> usize {
         0

@@ -321,11 +321,6 @@ impl JsonAutomaton {
         !self.checked.load(Ordering::Relaxed) && self.fill() == Fill::Full
     }
 
-    /// How many shared states there are so far.
-    pub fn states(&self) -> usize {
-        self.situations.len()
-    }
-
     /// Notes that a limit left a question open, which was then answered with "not allowed".
     fn note_undecided(&self) {
         self.undecided.fetch_add(1, Ordering::Relaxed);
@@ -393,6 +388,10 @@ impl Automaton for JsonAutomaton {
 
     fn horizon(&self) -> u32 {
         self.horizon
+    }
+
+    fn states(&self) -> usize {
+        self.situations.len()
     }
 
     fn heap_bytes(&self) -> usize {

@@ -314,6 +314,11 @@ impl Langs {
         self.undecided.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// How many states there are so far.
+    pub(crate) fn states(&self) -> usize {
+        self.states.len()
+    }
+
     /// Bytes of the states, which grow with what is read.
     pub(crate) fn state_bytes(&self) -> usize {
         let lengths = self.lengths.lock().unwrap_or_else(PoisonError::into_inner).heap_bytes();

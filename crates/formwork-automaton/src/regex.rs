@@ -92,6 +92,14 @@ impl Automaton for RegexAutomaton {
         self.horizon
     }
 
+    fn states(&self) -> usize {
+        self.langs.states()
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.langs.heap_bytes()
+    }
+
     fn undecided(&self) -> u64 {
         self.langs.undecided()
     }

@@ -41,6 +41,8 @@ pub struct CacheStats {
     pub keys: usize,
     /// Bytes held.
     pub bytes: usize,
+    /// Bytes that may be held.
+    pub budget: usize,
     /// Masks computed by a walk over the vocabulary, since the constraint was compiled.
     pub computed: u64,
     /// Of those, masks that depended on the sequence's own data and were not kept.
@@ -111,6 +113,7 @@ impl CompiledConstraint {
             masks: generation.masks(),
             keys: generation.keys(),
             bytes: generation.bytes(),
+            budget: self.shared.cache_bytes,
             computed: self.shared.computed.load(Ordering::Relaxed),
             dynamic: self.shared.dynamic.load(Ordering::Relaxed),
             renewals: self.shared.renewals.load(Ordering::Relaxed),

@@ -6,13 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::{Done, formwork, run};
-
-fn file(folder: &Path, name: &str, text: &str) -> String {
-    let path = folder.join(name);
-    std::fs::write(&path, text).unwrap();
-    path.display().to_string()
-}
+use crate::{Done, file, formwork, run};
 
 /// Runs where no model is and none can be fetched.
 fn without_model(args: &[&str]) -> Done {
