@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::char_class::CharClass;
+use crate::fingerprint::Fingerprint;
 use crate::frames::{FrameId, Frames};
 use crate::lang::ByteSet;
 use crate::symbol::Symbol;
@@ -114,6 +115,13 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
     /// The words that a mask may depend on: the top state's (depth 0), and those of `depth` frames below it. Counters are clipped
     /// to [`horizon`](Automaton::horizon). Frames must be read with [`Frames::peek`].
     fn signature(&self, seq: &Frames, state: State, depth: usize) -> Key;
+
+    /// What [`signature`](Automaton::signature) says, by content: equal exactly where signatures are equal, and the same in every
+    /// process that reads the same constraint for the same spelling, whatever it read before. `None` where the automaton can't say.
+    fn fingerprint(&self, seq: &Frames, state: State, depth: usize) -> Option<Fingerprint> {
+        let _ = (seq, state, depth);
+        None
+    }
 
     /// How many characters of `class` can be read from here, one after another in any combination, with every prefix live and
     /// every position in between at a character's end; `u32::MAX` where there is no bound. `0` is always right.

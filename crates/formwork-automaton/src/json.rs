@@ -7,6 +7,7 @@ mod distinct;
 mod equality;
 mod escape;
 mod few;
+mod fingerprint;
 mod form;
 mod keys;
 mod literal;
@@ -37,6 +38,7 @@ use formwork_grammar::{Escapes, PropertyOrder, Schema, SchemaOptions};
 use crate::automaton::{Automaton, Fill, Key, State, Step, Witness};
 use crate::char_class::CharClass;
 use crate::error::CompileError;
+use crate::fingerprint::Fingerprint;
 use crate::frames::{FrameId, Frames};
 use crate::interner::{Interner, Memo};
 use crate::lang::{Anchor, ByteSet, LangLimits, Langs};
@@ -138,6 +140,8 @@ pub struct JsonAutomaton {
     pops: Memo<(u32, u32, bool), Option<u32>>,
     tag_sets: Interner<TagSet>,
     situations: Interner<Situation>,
+    /// What entries of the tables are by content, as far as somebody asked.
+    prints: Memo<(fingerprint::Table, u32), Fingerprint>,
     undecided: AtomicU64,
     /// Whether the schema is known to have a value, so that from now on every sequence must be able to end.
     checked: AtomicBool,
@@ -205,6 +209,7 @@ impl JsonAutomaton {
             pops: Memo::new(),
             tag_sets: Interner::new(),
             situations: Interner::new(),
+            prints: Memo::new(),
             undecided: AtomicU64::new(0),
             checked: AtomicBool::new(false),
         }
@@ -312,6 +317,7 @@ impl JsonAutomaton {
             self.object_openings.bytes(),
             self.runs.bytes(),
             self.pops.bytes(),
+            self.prints.bytes(),
         ];
         tables.iter().sum()
     }
@@ -364,6 +370,10 @@ impl Automaton for JsonAutomaton {
 
     fn signature(&self, seq: &Frames, state: State, depth: usize) -> Key {
         self.signature_of(seq, state, depth)
+    }
+
+    fn fingerprint(&self, seq: &Frames, state: State, depth: usize) -> Option<Fingerprint> {
+        Some(self.fingerprint_of(seq, state, depth))
     }
 
     fn safe_chars(&self, _seq: &Frames, state: State, class: CharClass) -> u32 {

@@ -3,6 +3,7 @@
 mod byte_classes;
 mod byte_set;
 mod compile;
+mod content;
 mod count;
 mod derive;
 mod error;

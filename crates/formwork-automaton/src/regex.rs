@@ -5,6 +5,7 @@ use formwork_grammar::Regex;
 use crate::automaton::{Automaton, Key, State, Step, Witness};
 use crate::char_class::CharClass;
 use crate::error::CompileError;
+use crate::fingerprint::Fingerprint;
 use crate::frames::{FrameId, Frames};
 use crate::json::Spelling;
 use crate::lang::{Anchor, ByteSet, LangLimits, LangState, Langs};
@@ -81,6 +82,10 @@ impl Automaton for RegexAutomaton {
 
     fn signature(&self, _seq: &Frames, state: State, _depth: usize) -> Key {
         Key::from_slice(&[state.c])
+    }
+
+    fn fingerprint(&self, _seq: &Frames, state: State, _depth: usize) -> Option<Fingerprint> {
+        Some(self.langs.state_fingerprint(LangState::from_id(state.c)))
     }
 
     fn safe_chars(&self, _seq: &Frames, state: State, class: CharClass) -> u32 {

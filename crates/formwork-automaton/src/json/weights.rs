@@ -3,6 +3,7 @@
 use super::array::{ArrayAtom, ArrayGroup, ArrayState, Counted};
 use super::cover::{ArrayCover, ObjectCover};
 use super::few::{FewValue, Values};
+use super::fingerprint::Table;
 use super::form::{Form, FormId};
 use super::keys::{AtomKeys, KeyClass, KeyMachine, KeyRef};
 use super::number::{NumberAtom, NumberTrack, Role, Rules, SpelledNumbers};
@@ -14,7 +15,7 @@ use super::typed::{Evaluated, Typed};
 use crate::weigh::{Weigh, weighed, weightless};
 use formwork_grammar::NodeId;
 
-weightless!(FormId, NodeId, KeyRef, Evaluated, Role, Member, StringAtom, StringAlt, Bit, Counted);
+weightless!(FormId, NodeId, KeyRef, Table, Evaluated, Role, Member, StringAtom, StringAlt, Bit, Counted);
 
 weighed! {
     ArrayGroup { prefix }
