@@ -22,6 +22,7 @@
 
 #![forbid(unsafe_code)]
 
+mod artefact;
 mod base;
 mod byte_level;
 mod cache;
@@ -29,10 +30,12 @@ mod compiled;
 mod entry;
 mod eos;
 mod error;
+mod fingerprint;
 mod gguf;
 mod mask;
 mod matcher;
 pub mod oracle;
+mod precompute;
 mod spelling;
 mod tiktoken;
 mod tokenizer_json;
@@ -41,10 +44,12 @@ mod vocabulary;
 mod walk;
 mod walk_memo;
 
+pub use artefact::Artefact;
 pub use compiled::{CacheStats, CompiledConstraint};
 pub use entry::TokenEntry;
 pub use error::{Code, Error};
 pub use gguf::GgufTokens;
 pub use mask::Mask;
 pub use matcher::Matcher;
+pub use precompute::{Bound, Exploration, PrecomputeLimits, Precomputed, precompute};
 pub use vocabulary::Vocabulary;

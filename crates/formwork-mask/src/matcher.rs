@@ -116,6 +116,15 @@ impl Matcher {
         if automaton.fill() == Fill::Full {
             return self.find_last_mask();
         }
+        let artefact = self.constraint.artefact();
+        if let Some(found) = artefact.and_then(|a| a.find(automaton, &self.seq, state, &mut self.scratch))
+            && let Some(index) = self.generation.keep(automaton, &self.seq, state, found, &self.scratch)
+        {
+            self.constraint.count_loaded();
+            let shared = self.generation.load(index, vocabulary, &mut self.scratch);
+            self.current = if shared { Current::Shared(index) } else { Current::Scratch };
+            return Ok(());
+        }
         let walked = walk::walk(automaton, vocabulary, &mut self.seq, state, &mut self.scratch);
         self.constraint.count_walk(walked.dynamic);
         if walked.base.is_none() && self.scratch.added.is_empty() && !automaton.is_accepting(&self.seq, state) {

@@ -9,7 +9,7 @@ use formwork_mask::{CompiledConstraint, TokenEntry, Vocabulary, oracle};
 use crate::vocabularies::{Random, real};
 
 /// Tokens that begin in one key and end in another, with the same text or not, among single bytes.
-fn keyed() -> Vocabulary {
+pub(crate) fn keyed() -> Vocabulary {
     let mut entries: Vec<TokenEntry> = (0..=255_u8).map(|byte| TokenEntry::Text(vec![byte])).collect();
     let texts = [
         "a",
