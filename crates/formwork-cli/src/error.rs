@@ -35,7 +35,6 @@ enum Kind {
     #[cfg(feature = "model")]
     #[error("the prompt {0}")]
     Prompt(String),
-    #[cfg(feature = "model")]
     #[error("the {what} {} can't be written", path.display())]
     Unwritable { what: &'static str, path: PathBuf, source: io::Error },
     #[cfg(feature = "model")]
@@ -70,7 +69,7 @@ impl Error {
             Kind::UnsupportedConstraint(_) => "unsupported_constraint",
             #[cfg(feature = "model")]
             Kind::Prompt(_) => "bad_prompt",
-            #[cfg(feature = "model")]
+            Kind::Unwritable { what: "artefact", .. } => "unwritable_artefact",
             Kind::Unwritable { .. } => "unwritable_report",
             #[cfg(feature = "model")]
             Kind::Interrupt(_) => "interrupt",
@@ -180,7 +179,6 @@ impl Error {
         Self::new(Kind::UnsupportedConstraint(kind))
     }
 
-    #[cfg(feature = "model")]
     pub(crate) fn unwritable(what: &'static str, path: &Path, source: io::Error) -> Self {
         Self::new(Kind::Unwritable { what, path: path.to_owned(), source })
     }

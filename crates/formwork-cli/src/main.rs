@@ -15,13 +15,11 @@ mod match_lines;
 #[cfg(feature = "model")]
 mod model;
 mod output;
-#[cfg(feature = "model")]
 mod progress;
 #[cfg(feature = "model")]
 mod restart;
 mod sentence;
 mod tokenizer_file;
-#[cfg(feature = "model")]
 mod whole_file;
 
 use std::process::ExitCode;

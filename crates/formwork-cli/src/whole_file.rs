@@ -26,6 +26,10 @@ impl WholeFile {
         Ok(file)
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Writes all of it in one step: whoever looks finds the whole file, or what was there before.
     pub(crate) fn write(&self, content: &[u8]) -> Result<(), Error> {
         let written = self.beside().and_then(|mut file| {

@@ -164,11 +164,17 @@ impl Artefact {
         self.masks == 0
     }
 
+    /// Refuses what was made for another constraint: said of it before there is a vocabulary.
+    ///
+    /// # Errors
+    /// Where the artefact was [written](crate::Precomputed::to_bytes) for another one.
+    pub fn check_constraint(&self, constraint: &[u8; 32]) -> Result<(), Error> {
+        if self.bytes[40..72] == *constraint { Ok(()) } else { Err(Error::wrong_constraint(&self.name)) }
+    }
+
     /// Refuses what was made for another constraint or tokenizer.
     pub(crate) fn check(&self, constraint: &[u8; 32], vocabulary: &Vocabulary) -> Result<(), Error> {
-        if self.bytes[40..72] != *constraint {
-            return Err(Error::wrong_constraint(&self.name));
-        }
+        self.check_constraint(constraint)?;
         if self.bytes[72..104] != vocabulary.fingerprint() {
             return Err(Error::wrong_tokenizer(&self.name));
         }
@@ -187,10 +193,7 @@ impl Artefact {
             match self.known(fingerprint(automaton, seq, state, frames)?)? {
                 Known::Deeper => {}
                 Known::Dynamic => return None,
-                Known::Mask(index) => {
-                    let base = self.read_mask(index, &mut scratch.added)?;
-                    return Some(Walked { frames, dynamic: false, base, limit: None });
-                }
+                Known::Mask(index) => return self.read_mask(index, frames, &mut scratch.added),
             }
         }
         None
@@ -213,8 +216,8 @@ impl Artefact {
         None
     }
 
-    /// A mask's base row; its other tokens go to `added`.
-    fn read_mask(&self, index: u32, added: &mut Vec<u32>) -> Option<Option<BaseRow>> {
+    /// A mask that depends on so many frames; the tokens that its base row has not go to `added`.
+    fn read_mask(&self, index: u32, frames: usize, added: &mut Vec<u32>) -> Option<Walked> {
         let index = index as usize;
         if index >= self.masks {
             return None;
@@ -226,13 +229,14 @@ impl Artefact {
         let ids = self.bytes.get(ids..)?.get(first * 4..last * 4)?;
         added.clear();
         added.extend(ids.chunks_exact(4).map(word_of));
-        match self.word(masks, 2 * index)? {
-            NO_BASE => Some(None),
+        let base = match self.word(masks, 2 * index)? {
+            NO_BASE => None,
             base => {
                 let class = CharClass::ALL.get((base >> 16) as usize)?;
-                Some(Some(BaseRow { class: *class, row: (base & 0xFFFF) as usize }))
+                Some(BaseRow { class: *class, row: (base & 0xFFFF) as usize })
             }
-        }
+        };
+        Some(Walked { frames, dynamic: false, base, limit: None })
     }
 
     /// A word of a section.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use formwork_automaton::{Automaton, Fill, Frames, LimitKind, Mark, State, Step, Symbol, TokenId, Witness};
 
@@ -27,6 +28,8 @@ pub struct Matcher {
     past: Vec<(Position, Mark)>,
     scratch: Scratch,
     current: Current,
+    /// Masks computed for this sequence and its forks.
+    computed: Arc<AtomicU64>,
 }
 
 /// Where a sequence stands.
@@ -57,6 +60,7 @@ impl Matcher {
             at: Position { state, finished: false },
             past: Vec::new(),
             current: Current::Unknown,
+            computed: Arc::default(),
         }
     }
 
@@ -127,6 +131,7 @@ impl Matcher {
         }
         let walked = walk::walk(automaton, vocabulary, &mut self.seq, state, &mut self.scratch);
         self.constraint.count_walk(walked.dynamic);
+        self.computed.fetch_add(1, Ordering::Relaxed);
         if walked.base.is_none() && self.scratch.added.is_empty() && !automaton.is_accepting(&self.seq, state) {
             return Err(Error::dead_end(walked.limit));
         }
@@ -241,6 +246,7 @@ impl Matcher {
                 Current::Shared(index) => Current::Shared(index),
                 Current::Unknown | Current::Scratch => Current::Unknown,
             },
+            computed: Arc::clone(&self.computed),
         }
     }
 
@@ -359,6 +365,11 @@ impl Matcher {
     /// Where no tokens of the vocabulary spell it.
     pub fn completion_tokens(&self) -> Result<Vec<TokenId>, Error> {
         spelling::fewest_tokens(self.vocabulary(), &self.shortest_completion().symbols)
+    }
+
+    /// How many masks were computed for this sequence and its forks: neither found among those kept nor taken from an artefact.
+    pub fn masks_computed(&self) -> u64 {
+        self.computed.load(Ordering::Relaxed)
     }
 
     /// The automaton's state, with what it counts.

@@ -37,5 +37,8 @@ pub use formwork_decode as decode;
 pub use formwork_grammar::{
     Draft, Escapes, Format, Limits, Narrowed, Numbers, PropertyOrder, Relaxed, SchemaOptions, Warning, Whitespace,
 };
-pub use formwork_mask::{CacheStats, CompiledConstraint, GgufTokens, Mask, Matcher, TokenEntry, Vocabulary, oracle};
+pub use formwork_mask::{
+    Artefact, Bound, CacheStats, CompiledConstraint, Exploration, GgufTokens, Mask, Matcher, PrecomputeLimits,
+    Precomputed, TokenEntry, Vocabulary, oracle, precompute,
+};
 pub use formwork_sample as sample;

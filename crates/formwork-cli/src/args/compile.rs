@@ -10,8 +10,12 @@ use super::ConstraintArgs;
 ///
 /// Prints the size of the tables and of the masks beside what they may grow to, the number of states and masks, the time, and the shortest
 /// completion in tokens. The exit status is 2 where no text satisfies the constraint.
+///
+/// With --precompute, masks are computed ahead of time, and -o keeps them in a file for `formwork generate --artefact`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  formwork compile --schema contact.json --tokenizer tokenizer.json")]
+#[command(
+    after_help = "Examples:\n  formwork compile --schema contact.json --tokenizer tokenizer.json\n  formwork compile --schema contact.json --precompute -o contact.artefact"
+)]
 pub(crate) struct CompileArgs {
     #[command(flatten)]
     pub(crate) constraint: ConstraintArgs,
@@ -23,6 +27,18 @@ pub(crate) struct CompileArgs {
     #[cfg(feature = "model")]
     #[arg(long, value_name = "PATH|ID", default_value = "default")]
     pub(crate) model: String,
+    /// Walks the states that texts can reach, and computes their masks.
+    #[arg(long)]
+    pub(crate) precompute: bool,
+    /// Looks at no more states than this.
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub(crate) max_states: usize,
+    /// Computes no more masks than fit into so many bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20)]
+    pub(crate) max_bytes: usize,
+    /// Writes the masks here; without --precompute, the first one alone.
+    #[arg(short, long, value_name = "ARTEFACT")]
+    pub(crate) output: Option<PathBuf>,
     /// Prints one line of JSON, and errors as JSON.
     #[arg(long)]
     pub(crate) json: bool,

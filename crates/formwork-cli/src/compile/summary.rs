@@ -27,6 +27,36 @@ pub(super) struct Summary {
     pub(super) relaxed: Vec<Listed>,
     pub(super) warnings: Vec<Warning>,
     pub(super) constraint_sha256: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) precomputed: Option<Ahead>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) artefact: Option<Written>,
+}
+
+/// What was computed ahead of time.
+#[derive(Debug, Serialize)]
+pub(super) struct Ahead {
+    /// Mask keys with a mask, and all that were met; those whose masks depend on a sequence's data apart.
+    pub(super) covered: usize,
+    pub(super) total: usize,
+    pub(super) dynamic: usize,
+    pub(super) masks: usize,
+    #[serde(flatten)]
+    pub(super) size: Size,
+    /// Places looked at, and how many may be.
+    pub(super) states: usize,
+    pub(super) max_states: usize,
+    /// The bound that was met.
+    pub(super) bound: Option<&'static str>,
+    pub(super) precompute_us: f64,
+}
+
+/// The artefact as it was written, and read again.
+#[derive(Debug, Serialize)]
+pub(super) struct Written {
+    pub(super) path: String,
+    pub(super) bytes: usize,
+    pub(super) load_us: f64,
 }
 
 /// Bytes, and how many they may become where there is a budget.
@@ -60,9 +90,20 @@ impl Summary {
         if self.undecided > 0 {
             rows.push(("undecided", format!("{} times", self.undecided)));
         }
+        if let Some(found) = &self.precomputed {
+            let [covered, total, dynamic] = [found.covered, found.total, found.dynamic].map(grouped);
+            let bound = found.bound.map_or_else(String::new, |bound| format!("; the bound on {bound} was met"));
+            rows.push(("precomputed", format!("{covered} of {total} mask keys, {dynamic} more depend on data{bound}")));
+            rows.push(("", format!("{} distinct masks: {}", grouped(found.masks), found.size.said())));
+            let [states, most] = [found.states, found.max_states].map(grouped);
+            rows.push(("", format!("{states} states of at most {most} in {}", millis(found.precompute_us))));
+        }
+        if let Some(Written { path, bytes, load_us }) = &self.artefact {
+            rows.push(("artefact", format!("{path}: {} bytes, read in {}", grouped(*bytes), millis(*load_us))));
+        }
         rows.iter().fold(String::new(), |mut table, (name, value)| {
             // Writing to a string can't fail.
-            let _ = writeln!(table, "{name:<12}{value}");
+            let _ = writeln!(table, "{name:<13}{value}");
             table
         })
     }

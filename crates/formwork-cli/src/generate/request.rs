@@ -5,7 +5,7 @@ use std::time::Instant;
 use formwork::candle::{LoadedModel, Prompt};
 use formwork::decode::{GenerateRequest, Generation, ModelInfo, Provenance, SchemaValidator, StopConditions};
 use formwork::sample::{SamplingParams, fresh_seed};
-use formwork::{CompiledConstraint, Draft, Spelling, Vocabulary};
+use formwork::{Artefact, CompiledConstraint, Draft, Spelling, Vocabulary};
 use serde_json::Value;
 
 use crate::args::GenerateArgs;
@@ -16,6 +16,7 @@ use crate::given::Given;
 #[derive(Debug)]
 pub(super) struct Task {
     given: Option<Given>,
+    artefact: Option<Artefact>,
     validator: Option<SchemaValidator>,
     parameters: SamplingParams,
     warnings: Vec<String>,
@@ -35,7 +36,14 @@ impl Task {
     /// Reads the constraint and checks what can be checked without the model.
     pub(super) fn new(args: &GenerateArgs) -> Result<Self, Error> {
         let given = Given::read(&args.constraint)?;
-        let mut task = Self { given: None, validator: None, parameters: args.sampling.params()?, warnings: Vec::new() };
+        let artefact = args.artefact.as_deref().map(Artefact::open).transpose();
+        let mut task = Self {
+            given: None,
+            artefact: artefact.map_err(|e| Error::constraint(None, e))?,
+            validator: None,
+            parameters: args.sampling.params()?,
+            warnings: Vec::new(),
+        };
         let Some(given) = given else { return Ok(task) };
         task.warnings = given.warnings();
         if given.file.is_some() {
@@ -46,6 +54,9 @@ impl Task {
                 Ok(validator) => task.validator = Some(validator),
                 Err(error) => task.warnings.push(format!("the result will not be validated: {}", error.full_message())),
             }
+        }
+        if let Some(artefact) = &task.artefact {
+            artefact.check_constraint(&given.constraint.fingerprint()).map_err(|e| Error::constraint(None, e))?;
         }
         // A contradiction is found before a model is fetched and loaded.
         given.constraint.automaton(Spelling::default()).map_err(|e| given.error(e))?;
@@ -66,7 +77,15 @@ impl Task {
             .map_err(|e| Error::constraint(None, e))?;
         let begin = Instant::now();
         let compiled = match &self.given {
-            Some(given) => Some(given.constraint.compile(&vocabulary).map_err(|e| given.error(e))?),
+            Some(given) => {
+                let compiled = given.constraint.compile(&vocabulary).map_err(|e| given.error(e))?;
+                Some(match &self.artefact {
+                    Some(artefact) => compiled
+                        .with_artefact(artefact.clone(), &given.constraint.fingerprint())
+                        .map_err(|e| Error::constraint(None, e))?,
+                    None => compiled,
+                })
+            }
             None => None,
         };
         let compile_us = u64::try_from(begin.elapsed().as_micros()).unwrap_or(u64::MAX);

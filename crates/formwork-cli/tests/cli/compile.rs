@@ -68,3 +68,56 @@ fn refuses_what_has_no_text() {
     let done = formwork(&["compile", "--tokenizer", &tokens], b"");
     assert!(done.refused().starts_with("there is nothing to compile"));
 }
+
+#[test]
+fn computes_masks_ahead_of_time_and_keeps_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (schema, tokens) = (file(folder.path(), "s.json", SCHEMA), tokenizer(folder.path()));
+    let output = folder.path().join("s.artefact").display().to_string();
+    let flags = ["compile", "--schema", &schema, "--tokenizer", &tokens, "--precompute", "-o", &output];
+    let json = [&flags[..], &["--json"]].concat();
+    let done = formwork(&json, b"");
+    assert_eq!((done.status, done.stderr.as_str()), (Some(0), ""));
+    let said: Value = serde_json::from_str(&done.stdout).unwrap();
+    let found = &said["precomputed"];
+    assert!(found["covered"].as_u64() > Some(20), "{said}");
+    assert!(found["dynamic"].as_u64() > Some(0) && found["masks"].as_u64() > Some(0), "{said}");
+    assert_eq!((&found["limit"], &found["max_states"]), (&(64 << 20).into(), &100_000.into()), "{said}");
+    let first = std::fs::read(&output).unwrap();
+    assert_eq!(said["artefact"]["bytes"], first.len(), "{said}");
+
+    let done = formwork(&flags, b"");
+    assert_eq!(done.status, Some(0), "{}", done.stderr);
+    for said in ["precomputed", "mask keys", "bytes of at most 67,108,864", "states of at most 100,000", "read in"] {
+        assert!(done.stdout.contains(said), "{said}: {}", done.stdout);
+    }
+    assert!(std::fs::read(&output).unwrap() == first, "the same constraint gives the same bytes");
+}
+
+#[test]
+fn bounds_on_what_is_computed_ahead_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = tokenizer(folder.path());
+    let tree = r##"{"type": "object", "properties": {"a": {"type": "array", "items": {"$ref": "#"}}}}"##;
+    let schema = file(folder.path(), "tree.json", tree);
+    let said = |flags: &[&str]| -> Value {
+        let flags =
+            [&["compile", "--schema", &schema, "--tokenizer", &tokens, "--precompute", "--json"], flags].concat();
+        let done = formwork(&flags, b"");
+        assert_eq!(done.status, Some(0), "{}", done.stderr);
+        serde_json::from_str::<Value>(&done.stdout).unwrap()["precomputed"].clone()
+    };
+    let found = said(&["--max-states", "300"]);
+    assert_eq!((&found["bound"], &found["states"]), (&"states".into(), &300.into()), "{found}");
+    assert!(found["covered"].as_u64() < found["total"].as_u64(), "{found}");
+    assert_eq!(said(&["--max-bytes", "3000"])["bound"], "bytes");
+}
+
+#[test]
+fn an_artefact_that_cannot_be_written_is_said_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let (schema, tokens) = (file(folder.path(), "s.json", SCHEMA), tokenizer(folder.path()));
+    let output = folder.path().join("no/s.artefact").display().to_string();
+    let done = formwork(&["compile", "--schema", &schema, "--tokenizer", &tokens, "-o", &output], b"");
+    assert_eq!(done.refused(), format!("the artefact {output} can't be written: no such file or directory"));
+}
