@@ -116,6 +116,14 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
     /// to [`horizon`](Automaton::horizon). Frames must be read with [`Frames::peek`].
     fn signature(&self, seq: &Frames, state: State, depth: usize) -> Key;
 
+    /// What an exploration takes for one place: the signature at the stack's whole depth, with counters told apart as far as `reach`, where
+    /// that is beyond the horizon.
+    fn place(&self, seq: &Frames, state: State, reach: u32) -> Key {
+        let _ = reach;
+        let depth = if state.frame.is_none() { 0 } else { seq.peek(state.frame).depth as usize + 1 };
+        self.signature(seq, state, depth)
+    }
+
     /// What [`signature`](Automaton::signature) says, by content: equal exactly where signatures are equal, and the same in every
     /// process that reads the same constraint for the same spelling, whatever it read before. `None` where the automaton can't say.
     fn fingerprint(&self, seq: &Frames, state: State, depth: usize) -> Option<Fingerprint> {

@@ -372,6 +372,10 @@ impl Automaton for JsonAutomaton {
         self.signature_of(seq, state, depth)
     }
 
+    fn place(&self, seq: &Frames, state: State, reach: u32) -> Key {
+        self.place_of(seq, state, reach)
+    }
+
     fn fingerprint(&self, seq: &Frames, state: State, depth: usize) -> Option<Fingerprint> {
         Some(self.fingerprint_of(seq, state, depth))
     }

@@ -1,8 +1,8 @@
 //! Walks the states that texts can reach, and computes their masks ahead of time.
 //!
 //! States are explored by bytes, which is more than tokens alone would reach. Two places are one where all of their stack has the same
-//! signature: the mask's own key says too little, since what follows a closing bracket depends on what lies below. Counters are
-//! followed as far as signatures tell them apart.
+//! signature: the mask's own key says too little, since what follows a closing bracket depends on what lies below. Nor does it say how
+//! far a counter's end is where no token feels it yet: places tell that up to [`REACH`].
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -190,6 +190,9 @@ impl Ord for Waiting {
     }
 }
 
+/// How far counters are told apart: characters of a string, items of an array.
+const REACH: u32 = 1024;
+
 /// One more container weighs as much as so many bytes.
 const BYTES_A_FRAME: u32 = 32;
 
@@ -303,7 +306,7 @@ impl<'a> Explorer<'a> {
     /// Notes a place, unless one like it is known.
     fn note(&mut self, seq: &Frames, state: State, bytes: u32) {
         let depth = if state.frame.is_none() { 0 } else { seq.peek(state.frame).depth + 1 };
-        let key = self.automaton.signature(seq, state, depth as usize);
+        let key = self.automaton.place(seq, state, REACH);
         if self.seen.contains(&key) {
             return;
         }

@@ -69,7 +69,7 @@ impl Parts for Signature<'_> {
 impl JsonAutomaton {
     pub(super) fn fingerprint_of(&self, seq: &Frames, state: State, depth: usize) -> Fingerprint {
         let mut signature = Signature { automaton: self, content: Content::of("signature") };
-        self.describe(seq, state, depth, &mut signature);
+        self.describe(seq, state, depth, self.horizon, &mut signature);
         signature.content.finish()
     }
 

@@ -57,12 +57,19 @@ impl Parts for Key {
 impl JsonAutomaton {
     pub(super) fn signature_of(&self, seq: &Frames, state: State, depth: usize) -> Key {
         let mut key = Key::new();
-        self.describe(seq, state, depth, &mut key);
+        self.describe(seq, state, depth, self.horizon, &mut key);
         key
     }
 
-    /// Says what a mask may depend on.
-    pub(super) fn describe(&self, seq: &Frames, state: State, depth: usize, key: &mut impl Parts) {
+    /// The signature of the whole stack, with counters told apart as far as `reach`.
+    pub(super) fn place_of(&self, seq: &Frames, state: State, reach: u32) -> Key {
+        let mut key = Key::new();
+        self.describe(seq, state, usize::MAX, reach.max(self.horizon), &mut key);
+        key
+    }
+
+    /// Says what a mask may depend on, counters being clipped to `horizon`.
+    pub(super) fn describe(&self, seq: &Frames, state: State, depth: usize, horizon: u32, key: &mut impl Parts) {
         key.situation(state.id);
         let situation = self.situations.get(state.id);
         match situation {
@@ -75,12 +82,12 @@ impl JsonAutomaton {
                 key.words([state.b]);
                 key.lang_state(state.c);
                 let alt = StringAlt { tag: 0, state: state.c, min: *min, max: *max };
-                self.push_window(&alt, state.a, key);
+                self.push_window(&alt, state.a, horizon, key);
             }
             Situation::Strings { alts, .. } => {
                 key.words([state.b]);
                 for alt in alts {
-                    self.push_window(alt, state.a, key);
+                    self.push_window(alt, state.a, horizon, key);
                 }
             }
             Situation::Key { .. } => {
@@ -99,9 +106,9 @@ impl JsonAutomaton {
             Situation::ArrayOpen { array } | Situation::ArrayNext { array } | Situation::ArrayComma { array } => {
                 key.words([state.a]);
                 let this = self.array_states.get(*array);
-                self.push_items(this.alts.iter().map(|(_, atom)| *atom), state.c, key);
+                self.push_items(this.alts.iter().map(|(_, atom)| *atom), state.c, horizon, key);
                 if self.compares(this) {
-                    self.push_size(state.c, KeySet::from_word(state.b), key);
+                    self.push_size(state.c, KeySet::from_word(state.b), horizon, key);
                 }
             }
         }
@@ -116,7 +123,7 @@ impl JsonAutomaton {
         } else {
             // Near the depth limit, what may be opened depends on it.
             let room = self.options.limits.depth.saturating_sub(enclosing(seq, state.frame));
-            key.words([room.min(self.horizon)]);
+            key.words([room.min(horizon)]);
         }
         let mut at = state.frame;
         let mut in_key = matches!(situation, Situation::Key { .. });
@@ -133,10 +140,10 @@ impl JsonAutomaton {
             key.words([u32::from(frame.keys.is_empty())]);
             if !in_key && let Await::Array { alts, .. } = self.awaits.get(frame.state) {
                 // The item that is being read counts: a horizon of one byte reaches just beyond its end.
-                self.push_items(alts.iter().map(|alt| alt.base), frame.count.saturating_add(1), key);
+                self.push_items(alts.iter().map(|alt| alt.base), frame.count.saturating_add(1), horizon, key);
             }
             if frame.text != Frame::UNKEPT {
-                self.push_size(frame.count, frame.keys, key);
+                self.push_size(frame.count, frame.keys, horizon, key);
                 // An item that can't become one of those before it is not held against them.
                 let text = seq.kept_from(frame.text);
                 key.words([u32::from(seq.keys(frame.keys).any(|old| may_become(text, old)))]);
@@ -150,26 +157,25 @@ impl JsonAutomaton {
 
     /// How many items there are to compare, as far as a token can feel it: whether there are any, how many values are looked at for that
     /// many, and when that changes.
-    fn push_size(&self, count: u32, items: KeySet, key: &mut impl Parts) {
+    fn push_size(&self, count: u32, items: KeySet, horizon: u32, key: &mut impl Parts) {
         let cap = to_u32(cap_of(count));
-        key.words([u32::from(items.is_empty()), cap, cap.saturating_sub(count).min(self.horizon.saturating_add(4))]);
+        key.words([u32::from(items.is_empty()), cap, cap.saturating_sub(count).min(horizon.saturating_add(4))]);
     }
 
     /// A string's window as far as a token can feel it. A universal language needs no more than the nearest bounds; others may
     /// count in periods, so their window stays whole.
-    fn push_window(&self, alt: &StringAlt, chars: u32, key: &mut impl Parts) {
+    fn push_window(&self, alt: &StringAlt, chars: u32, horizon: u32, key: &mut impl Parts) {
         let (min, max) = (alt.min.saturating_sub(chars), alt.max.map(|max| max.saturating_sub(chars)));
-        let clip =
-            |n: u32| if self.langs.is_universal(LangState::from_id(alt.state)) { n.min(self.horizon) } else { n };
+        let clip = |n: u32| if self.langs.is_universal(LangState::from_id(alt.state)) { n.min(horizon) } else { n };
         key.words([clip(min), max.map_or(u32::MAX, clip)]);
     }
 
     /// An array's count as far as a token can feel it: what is missing and what is left for each alternative.
-    fn push_items(&self, atoms: impl Iterator<Item = u32>, count: u32, key: &mut impl Parts) {
+    fn push_items(&self, atoms: impl Iterator<Item = u32>, count: u32, horizon: u32, key: &mut impl Parts) {
         for atom in atoms {
             let atom = self.array_atoms.get(atom);
             // Where items are counted, the room that is left for them matters from afar.
-            let horizon = if atom.contains.is_empty() { self.horizon } else { u32::MAX };
+            let horizon = if atom.contains.is_empty() { horizon } else { u32::MAX };
             let max = atom.max.map_or(u32::MAX, |max| max.saturating_sub(count).min(horizon));
             key.words([atom.min.saturating_sub(count).min(horizon), max]);
         }

@@ -77,6 +77,24 @@ fn a_generation_computes_no_mask() {
 }
 
 #[test]
+fn ends_of_counters_are_found_that_no_token_feels_at_the_beginning() {
+    let schema = r#"{"type": "array", "items": {"type": "string", "minLength": 60, "maxLength": 62}, "maxItems": 40}"#;
+    let options = SchemaOptions::default().whitespace(Whitespace::Compact);
+    let compiled = compile(schema, &options, &keyed());
+    let masks = precompute(&compiled, &PrecomputeLimits::default(), &mut |_| {}).unwrap();
+    assert_eq!(masks.bound(), None);
+    let artefact = Artefact::from_bytes(masks.to_bytes(&compiled, &THIS), "a").unwrap();
+    let loaded = compile(schema, &options, &keyed()).with_artefact(artefact, &THIS).unwrap();
+    let mut matcher = loaded.matcher();
+    let items = vec![format!("\"{}\"", "ab".repeat(31)); 40];
+    for byte in format!("[{}]", items.join(",")).bytes() {
+        matcher.mask().unwrap();
+        matcher.advance_bytes(&[byte]).unwrap();
+    }
+    assert!(matcher.is_finished() && loaded.cache_stats().computed == 0, "{:?}", loaded.cache_stats());
+}
+
+#[test]
 fn bounds_end_an_exploration_and_are_named() {
     let tree = r##"{"type": "object", "properties": {"a": {"type": "array", "items": {"$ref": "#"}}}, "additionalProperties": false}"##;
     let compiled = compile(tree, &SchemaOptions::default(), &keyed());
