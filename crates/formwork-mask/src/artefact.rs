@@ -193,7 +193,7 @@ impl Artefact {
             match self.known(fingerprint(automaton, seq, state, frames)?)? {
                 Known::Deeper => {}
                 Known::Dynamic => return None,
-                Known::Mask(index) => return self.read_mask(index, frames, &mut scratch.added),
+                Known::Mask(index) => return self.read_mask(index, frames, scratch),
             }
         }
         None
@@ -216,8 +216,8 @@ impl Artefact {
         None
     }
 
-    /// A mask that depends on so many frames; the tokens that its base row has not go to `added`.
-    fn read_mask(&self, index: u32, frames: usize, added: &mut Vec<u32>) -> Option<Walked> {
+    /// A mask that depends on so many frames; the tokens that its base row has not go to `scratch`.
+    fn read_mask(&self, index: u32, frames: usize, scratch: &mut Scratch) -> Option<Walked> {
         let index = index as usize;
         if index >= self.masks {
             return None;
@@ -225,10 +225,14 @@ impl Artefact {
         let masks = HEADER + self.keys * KEY_BYTES;
         let end = |index: usize| self.word(masks, 2 * index + 1).map(|end| end as usize);
         let (first, last) = (index.checked_sub(1).map_or(Some(0), end)?, end(index)?);
+        if last > self.ids {
+            return None;
+        }
         let ids = masks + self.masks * MASK_BYTES;
         let ids = self.bytes.get(ids..)?.get(first * 4..last * 4)?;
-        added.clear();
-        added.extend(ids.chunks_exact(4).map(word_of));
+        let tokens = scratch.mask.vocabulary_len();
+        scratch.added.clear();
+        scratch.added.extend(ids.chunks_exact(4).map(word_of).filter(|id| (*id as usize) < tokens));
         let base = match self.word(masks, 2 * index)? {
             NO_BASE => None,
             base => {
