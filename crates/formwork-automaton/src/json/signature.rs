@@ -108,7 +108,7 @@ impl JsonAutomaton {
                 let this = self.array_states.get(*array);
                 self.push_items(this.alts.iter().map(|(_, atom)| *atom), state.c, horizon, key);
                 if self.compares(this) {
-                    self.push_size(state.c, KeySet::from_word(state.b), horizon, key);
+                    push_size(state.c, KeySet::from_word(state.b), horizon, key);
                 }
             }
         }
@@ -143,7 +143,7 @@ impl JsonAutomaton {
                 self.push_items(alts.iter().map(|alt| alt.base), frame.count.saturating_add(1), horizon, key);
             }
             if frame.text != Frame::UNKEPT {
-                self.push_size(frame.count, frame.keys, horizon, key);
+                push_size(frame.count, frame.keys, horizon, key);
                 // An item that can't become one of those before it is not held against them.
                 let text = seq.kept_from(frame.text);
                 key.words([u32::from(seq.keys(frame.keys).any(|old| may_become(text, old)))]);
@@ -153,13 +153,6 @@ impl JsonAutomaton {
         }
         // The outermost frame has nothing below it, and that is seen too.
         key.words([u32::from(at.is_none())]);
-    }
-
-    /// How many items there are to compare, as far as a token can feel it: whether there are any, how many values are looked at for that
-    /// many, and when that changes.
-    fn push_size(&self, count: u32, items: KeySet, horizon: u32, key: &mut impl Parts) {
-        let cap = to_u32(cap_of(count));
-        key.words([u32::from(items.is_empty()), cap, cap.saturating_sub(count).min(horizon.saturating_add(4))]);
     }
 
     /// A string's window as far as a token can feel it. A universal language needs no more than the nearest bounds; others may
@@ -218,4 +211,11 @@ impl JsonAutomaton {
             _ => 0,
         }
     }
+}
+
+/// How many items there are to compare, as far as a token can feel it: whether there are any, how many values are looked at for that
+/// many, and when that changes.
+fn push_size(count: u32, items: KeySet, horizon: u32, key: &mut impl Parts) {
+    let cap = to_u32(cap_of(count));
+    key.words([u32::from(items.is_empty()), cap, cap.saturating_sub(count).min(horizon.saturating_add(4))]);
 }
