@@ -99,8 +99,13 @@ pub(crate) struct Content {
 /// refuses.
 #[derive(Clone)]
 pub struct Artefact {
-    bytes: Arc<[u8]>,
-    name: Arc<str>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    bytes: Vec<u8>,
+    /// What errors call it.
+    name: String,
     keys: usize,
     masks: usize,
     ids: usize,
@@ -129,8 +134,7 @@ impl Artefact {
     ///
     /// # Errors
     /// As [`Artefact::open`].
-    pub fn from_bytes(bytes: impl Into<Arc<[u8]>>, name: &str) -> Result<Self, Error> {
-        let bytes = bytes.into();
+    pub fn from_bytes(bytes: Vec<u8>, name: &str) -> Result<Self, Error> {
         let Header { keys, masks, ids, len } = Header::read(&bytes, name)?;
         if bytes.len() < len {
             return Err(Error::damaged_artefact(name, format!("it ends after {} of {len} bytes", bytes.len())));
@@ -141,27 +145,27 @@ impl Artefact {
         if checksum(&bytes)[..] != bytes[CHECKSUM..HEADER] {
             return Err(Error::damaged_artefact(name, "its checksum doesn't fit its content".to_owned()));
         }
-        Ok(Self { bytes, name: name.into(), keys, masks, ids })
+        Ok(Self { shared: Arc::new(Shared { bytes, name: name.to_owned(), keys, masks, ids }) })
     }
 
     /// How many keys lead to a mask, or say that there is none to keep.
     pub fn keys(&self) -> usize {
-        self.keys
+        self.shared.keys
     }
 
     /// Distinct masks.
     pub fn masks(&self) -> usize {
-        self.masks
+        self.shared.masks
     }
 
     /// Bytes of all of it.
     pub fn len(&self) -> usize {
-        self.bytes.len()
+        self.shared.bytes.len()
     }
 
     /// Whether there are no masks in it.
     pub fn is_empty(&self) -> bool {
-        self.masks == 0
+        self.shared.masks == 0
     }
 
     /// Refuses what was made for another constraint: said of it before there is a vocabulary.
@@ -169,14 +173,14 @@ impl Artefact {
     /// # Errors
     /// Where the artefact was [written](crate::Precomputed::to_bytes) for another one.
     pub fn check_constraint(&self, constraint: &[u8; 32]) -> Result<(), Error> {
-        if self.bytes[40..72] == *constraint { Ok(()) } else { Err(Error::wrong_constraint(&self.name)) }
+        if self.shared.bytes[40..72] == *constraint { Ok(()) } else { Err(Error::wrong_constraint(&self.shared.name)) }
     }
 
     /// Refuses what was made for another constraint or tokenizer.
     pub(crate) fn check(&self, constraint: &[u8; 32], vocabulary: &Vocabulary) -> Result<(), Error> {
         self.check_constraint(constraint)?;
-        if self.bytes[72..104] != vocabulary.fingerprint() {
-            return Err(Error::wrong_tokenizer(&self.name));
+        if self.shared.bytes[72..104] != vocabulary.fingerprint() {
+            return Err(Error::wrong_tokenizer(&self.shared.name));
         }
         Ok(())
     }
@@ -201,15 +205,15 @@ impl Artefact {
 
     fn known(&self, print: Fingerprint) -> Option<Known> {
         let wanted = print.to_bytes();
-        let prints = self.bytes.get(HEADER..HEADER + self.keys * PRINT_BYTES)?;
-        let (mut from, mut to) = (0, self.keys);
+        let prints = self.shared.bytes.get(HEADER..HEADER + self.shared.keys * PRINT_BYTES)?;
+        let (mut from, mut to) = (0, self.shared.keys);
         while from < to {
             let middle = from.midpoint(to);
             match prints[middle * PRINT_BYTES..(middle + 1) * PRINT_BYTES].cmp(&wanted) {
                 std::cmp::Ordering::Less => from = middle + 1,
                 std::cmp::Ordering::Greater => to = middle,
                 std::cmp::Ordering::Equal => {
-                    return self.word(HEADER + self.keys * PRINT_BYTES, middle).map(Known::from_word);
+                    return self.word(HEADER + self.shared.keys * PRINT_BYTES, middle).map(Known::from_word);
                 }
             }
         }
@@ -219,17 +223,17 @@ impl Artefact {
     /// A mask that depends on so many frames; the tokens that its base row has not go to `scratch`.
     fn read_mask(&self, index: u32, frames: usize, scratch: &mut Scratch) -> Option<Walked> {
         let index = index as usize;
-        if index >= self.masks {
+        if index >= self.shared.masks {
             return None;
         }
-        let masks = HEADER + self.keys * KEY_BYTES;
+        let masks = HEADER + self.shared.keys * KEY_BYTES;
         let end = |index: usize| self.word(masks, 2 * index + 1).map(|end| end as usize);
         let (first, last) = (index.checked_sub(1).map_or(Some(0), end)?, end(index)?);
-        if last > self.ids {
+        if last > self.shared.ids {
             return None;
         }
-        let ids = masks + self.masks * MASK_BYTES;
-        let ids = self.bytes.get(ids..)?.get(first * 4..last * 4)?;
+        let ids = masks + self.shared.masks * MASK_BYTES;
+        let ids = self.shared.bytes.get(ids..)?.get(first * 4..last * 4)?;
         let tokens = scratch.mask.vocabulary_len();
         scratch.added.clear();
         scratch.added.extend(ids.chunks_exact(4).map(word_of).filter(|id| (*id as usize) < tokens));
@@ -245,7 +249,7 @@ impl Artefact {
 
     /// A word of a section.
     fn word(&self, section: usize, index: usize) -> Option<u32> {
-        self.bytes.get(section..)?.get(index * 4..index * 4 + 4).map(word_of)
+        self.shared.bytes.get(section..)?.get(index * 4..index * 4 + 4).map(word_of)
     }
 }
 
@@ -346,10 +350,10 @@ fn word_of(bytes: &[u8]) -> u32 {
 impl std::fmt::Debug for Artefact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Artefact")
-            .field("name", &self.name)
-            .field("keys", &self.keys)
-            .field("masks", &self.masks)
-            .field("tokens", &self.ids)
+            .field("name", &self.shared.name)
+            .field("keys", &self.shared.keys)
+            .field("masks", &self.shared.masks)
+            .field("tokens", &self.shared.ids)
             .finish_non_exhaustive()
     }
 }
