@@ -166,6 +166,8 @@ impl Precomputed {
 struct Waiting {
     cost: Reverse<(u32, u64)>,
     bytes: u32,
+    /// What it holds in memory.
+    held: usize,
     seq: Frames,
     state: State,
 }
@@ -198,6 +200,9 @@ const BYTES_A_FRAME: u32 = 32;
 
 /// Places that wait, for each that may be looked at: more are not even noted.
 const WAITING_FOR_EACH: usize = 4;
+
+/// What the places that wait may hold together.
+const WAITING_BYTES: usize = 256 << 20;
 
 /// Places between two reports of how far it is.
 const REPORT_EVERY: usize = 64;
@@ -256,6 +261,8 @@ struct Explorer<'a> {
     scratch: Scratch,
     seen: FxHashSet<Key>,
     waiting: BinaryHeap<Waiting>,
+    /// What they hold.
+    held: usize,
     noted: u64,
     /// Whether places were met that could not be noted.
     left_out: bool,
@@ -272,6 +279,7 @@ impl<'a> Explorer<'a> {
             scratch: Scratch::new(compiled.vocabulary()),
             seen: FxHashSet::default(),
             waiting: BinaryHeap::new(),
+            held: 0,
             noted: 0,
             left_out: false,
             found: Precomputed {
@@ -310,19 +318,23 @@ impl<'a> Explorer<'a> {
         if self.seen.contains(&key) {
             return;
         }
-        if self.waiting.len() >= self.limits.states.saturating_mul(WAITING_FOR_EACH) {
+        let held = size_of::<Waiting>() + seq.heap_bytes();
+        let many = self.waiting.len() >= self.limits.states.saturating_mul(WAITING_FOR_EACH);
+        if many || self.held + held > WAITING_BYTES {
             self.left_out = true;
             return;
         }
         self.seen.insert(key);
         let cost = Reverse((bytes.saturating_add(depth.saturating_mul(BYTES_A_FRAME)), self.noted));
         self.noted += 1;
-        self.waiting.push(Waiting { cost, bytes, seq: seq.clone(), state });
+        self.held += held;
+        self.waiting.push(Waiting { cost, bytes, held, seq: seq.clone(), state });
     }
 
     /// Finds a place's mask, and the places that follow it.
     fn look(&mut self, mut place: Waiting) -> Result<(), Error> {
         self.found.states += 1;
+        self.held -= place.held;
         let (seq, state) = (&mut place.seq, place.state);
         if self.found.find(self.automaton, seq, state)?.is_none() {
             self.walk(seq, state)?;
