@@ -7,7 +7,7 @@
 //! | 16–39 | Formwork's version, filled up with zeros |
 //! | 40–103 | the constraint, and [`Vocabulary::fingerprint`] |
 //! | 104–115 | how many keys, masks and tokens follow |
-//! | 128–159 | SHA-256 over all bytes but these |
+//! | 116–119 | CRC-32 over all bytes but these |
 //! | 16 a key | fingerprints of mask keys, ascending |
 //! | 4 a key | what is [`Known`] under each |
 //! | 8 a mask | a base row, and where the mask's own tokens end |
@@ -23,7 +23,6 @@ use std::sync::Arc;
 use formwork_automaton::{Automaton, CharClass, Fingerprint, Frames, State};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
-use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 use crate::fingerprint::fingerprint;
@@ -37,9 +36,9 @@ const FORMAT: u32 = 1;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const VERSION_BYTES: usize = 24;
 /// Bytes before the fingerprints.
-const HEADER: usize = 160;
+const HEADER: usize = 120;
 /// Where the checksum stands, which covers all but itself.
-const CHECKSUM: usize = 128;
+const CHECKSUM: usize = 116;
 /// Bytes of the largest artefact that is written or read.
 pub(crate) const MOST_BYTES: usize = 1 << 30;
 
@@ -142,7 +141,7 @@ impl Artefact {
         if bytes.len() > len {
             return Err(Error::damaged_artefact(name, format!("something follows its {len} bytes")));
         }
-        if checksum(&bytes)[..] != bytes[CHECKSUM..HEADER] {
+        if checksum(&bytes) != word_of(&bytes[CHECKSUM..HEADER]) {
             return Err(Error::damaged_artefact(name, "its checksum doesn't fit its content".to_owned()));
         }
         Ok(Self { shared: Arc::new(Shared { bytes, name: name.to_owned(), keys, masks, ids }) })
@@ -330,16 +329,16 @@ pub(crate) fn write(
     }
     out.extend(masks.iter().flat_map(|mask| &mask.added).flat_map(|id| id.to_le_bytes()));
     let checksum = checksum(&out);
-    out[CHECKSUM..HEADER].copy_from_slice(&checksum);
+    out[CHECKSUM..HEADER].copy_from_slice(&checksum.to_le_bytes());
     out
 }
 
-/// SHA-256 over all but the checksum's own place.
-fn checksum(bytes: &[u8]) -> [u8; 32] {
-    let mut hash = Sha256::new();
+/// CRC-32 over all but the checksum's own place: it is there for accidents, and costs no more than reading the bytes.
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut hash = crc32fast::Hasher::new();
     hash.update(bytes.get(..CHECKSUM).unwrap_or_default());
     hash.update(bytes.get(HEADER..).unwrap_or_default());
-    hash.finalize().into()
+    hash.finalize()
 }
 
 /// A word's four bytes as a number.
