@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::char_class::CharClass;
+use crate::fingerprint::Fingerprint;
 use crate::frames::{FrameId, Frames};
 use crate::lang::ByteSet;
 use crate::symbol::Symbol;
@@ -115,6 +116,21 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
     /// to [`horizon`](Automaton::horizon). Frames must be read with [`Frames::peek`].
     fn signature(&self, seq: &Frames, state: State, depth: usize) -> Key;
 
+    /// What an exploration takes for one place: the signature at the stack's whole depth, with counters told apart as far as `reach`, where
+    /// that is beyond the horizon.
+    fn place(&self, seq: &Frames, state: State, reach: u32) -> Key {
+        let _ = reach;
+        let depth = if state.frame.is_none() { 0 } else { seq.peek(state.frame).depth as usize + 1 };
+        self.signature(seq, state, depth)
+    }
+
+    /// What [`signature`](Automaton::signature) says, by content: equal exactly where signatures are equal, and the same in every
+    /// process that reads the same constraint for the same spelling, whatever it read before. `None` where the automaton can't say.
+    fn fingerprint(&self, seq: &Frames, state: State, depth: usize) -> Option<Fingerprint> {
+        let _ = (seq, state, depth);
+        None
+    }
+
     /// How many characters of `class` can be read from here, one after another in any combination, with every prefix live and
     /// every position in between at a character's end; `u32::MAX` where there is no bound. `0` is always right.
     fn safe_chars(&self, seq: &Frames, state: State, class: CharClass) -> u32 {
@@ -153,6 +169,11 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
     /// The longest run of bytes that a caller reads before it asks for a new mask (the longest token): counters in signatures
     /// are clipped to it.
     fn horizon(&self) -> u32;
+
+    /// How many shared states there are so far.
+    fn states(&self) -> usize {
+        0
+    }
 
     /// Bytes held on the heap, roughly.
     fn heap_bytes(&self) -> usize {

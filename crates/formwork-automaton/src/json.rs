@@ -7,6 +7,7 @@ mod distinct;
 mod equality;
 mod escape;
 mod few;
+mod fingerprint;
 mod form;
 mod keys;
 mod literal;
@@ -37,6 +38,7 @@ use formwork_grammar::{Escapes, PropertyOrder, Schema, SchemaOptions};
 use crate::automaton::{Automaton, Fill, Key, State, Step, Witness};
 use crate::char_class::CharClass;
 use crate::error::CompileError;
+use crate::fingerprint::Fingerprint;
 use crate::frames::{FrameId, Frames};
 use crate::interner::{Interner, Memo};
 use crate::lang::{Anchor, ByteSet, LangLimits, Langs};
@@ -140,6 +142,8 @@ pub struct JsonAutomaton {
     pops: Memo<(u32, u32, bool), Option<u32>>,
     tag_sets: Interner<TagSet>,
     situations: Interner<Situation>,
+    /// What entries of the tables are by content, as far as somebody asked.
+    prints: Memo<(fingerprint::Table, u32), Fingerprint>,
     undecided: AtomicU64,
     /// Whether the schema is known to have a value, so that from now on every sequence must be able to end.
     checked: AtomicBool,
@@ -209,6 +213,7 @@ impl JsonAutomaton {
             pops: Memo::new(),
             tag_sets: Interner::new(),
             situations: Interner::new(),
+            prints: Memo::new(),
             undecided: AtomicU64::new(0),
             checked: AtomicBool::new(false),
         }
@@ -321,6 +326,7 @@ impl JsonAutomaton {
             self.object_openings.bytes(),
             self.runs.bytes(),
             self.pops.bytes(),
+            self.prints.bytes(),
         ];
         tables.iter().sum()
     }
@@ -328,11 +334,6 @@ impl JsonAutomaton {
     /// Whether the tables are full before the schema was seen to have a value.
     fn fills_too_soon(&self) -> bool {
         !self.checked.load(Ordering::Relaxed) && self.fill() == Fill::Full
-    }
-
-    /// How many shared states there are so far.
-    pub fn states(&self) -> usize {
-        self.situations.len()
     }
 
     /// Notes that a limit left a question open, which was then answered with "not allowed".
@@ -380,6 +381,14 @@ impl Automaton for JsonAutomaton {
         self.signature_of(seq, state, depth)
     }
 
+    fn place(&self, seq: &Frames, state: State, reach: u32) -> Key {
+        self.place_of(seq, state, reach)
+    }
+
+    fn fingerprint(&self, seq: &Frames, state: State, depth: usize) -> Option<Fingerprint> {
+        Some(self.fingerprint_of(seq, state, depth))
+    }
+
     fn safe_chars(&self, seq: &Frames, state: State, class: CharClass) -> u32 {
         self.safe_chars_of(seq, state, class)
     }
@@ -402,6 +411,10 @@ impl Automaton for JsonAutomaton {
 
     fn horizon(&self) -> u32 {
         self.horizon
+    }
+
+    fn states(&self) -> usize {
+        self.situations.len()
     }
 
     fn heap_bytes(&self) -> usize {

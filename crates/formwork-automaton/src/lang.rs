@@ -3,6 +3,7 @@
 mod byte_classes;
 mod byte_set;
 mod compile;
+mod content;
 mod count;
 mod derive;
 mod error;
@@ -312,6 +313,11 @@ impl Langs {
 
     fn note_undecided(&self) {
         self.undecided.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many states there are so far.
+    pub(crate) fn states(&self) -> usize {
+        self.states.len()
     }
 
     /// Bytes of the states, which grow with what is read.

@@ -5,6 +5,7 @@
 mod automaton;
 mod char_class;
 mod error;
+mod fingerprint;
 mod frames;
 mod interner;
 mod json;
@@ -17,6 +18,7 @@ mod weigh;
 pub use automaton::{Automaton, Fill, Key, LimitKind, State, Step, Witness};
 pub use char_class::CharClass;
 pub use error::CompileError;
+pub use fingerprint::Fingerprint;
 pub use frames::{Frame, FrameId, Frames, KeySet, Mark, WalkFloors, Watch};
 pub use json::{JsonAutomaton, Spelling};
 pub use lang::{Anchor, ByteSet, Lang, LangError, LangLimits, LangState, Langs, Literals};

@@ -5,6 +5,7 @@ use formwork_grammar::Regex;
 use crate::automaton::{Automaton, Key, State, Step, Witness};
 use crate::char_class::CharClass;
 use crate::error::CompileError;
+use crate::fingerprint::Fingerprint;
 use crate::frames::{FrameId, Frames};
 use crate::json::Spelling;
 use crate::lang::{Anchor, ByteSet, LangLimits, LangState, Langs};
@@ -83,6 +84,10 @@ impl Automaton for RegexAutomaton {
         Key::from_slice(&[state.c])
     }
 
+    fn fingerprint(&self, _seq: &Frames, state: State, _depth: usize) -> Option<Fingerprint> {
+        Some(self.langs.state_fingerprint(LangState::from_id(state.c)))
+    }
+
     fn safe_chars(&self, _seq: &Frames, state: State, class: CharClass) -> u32 {
         let state = LangState::from_id(state.c);
         if class != CharClass::Blank && self.langs.at_char_boundary(state) {
@@ -94,6 +99,14 @@ impl Automaton for RegexAutomaton {
 
     fn horizon(&self) -> u32 {
         self.horizon
+    }
+
+    fn states(&self) -> usize {
+        self.langs.states()
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.langs.heap_bytes()
     }
 
     fn undecided(&self) -> u64 {

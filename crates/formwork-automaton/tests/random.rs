@@ -2,9 +2,10 @@
 //! accepted; a schema and its negation share nothing, and negated twice it is the same again.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use formwork_automaton::{Automaton, Frames, JsonAutomaton, Spelling, State, Step, Symbol};
+use formwork_automaton::{Automaton, Fingerprint, Frames, JsonAutomaton, Key, Spelling, State, Step, Symbol};
 use formwork_grammar::{Escapes, Limits, Numbers, PropertyOrder, SchemaOptions, Whitespace, schema_from_value};
 use proptest::collection::vec;
 use proptest::option::of as some;
@@ -541,5 +542,69 @@ fn a_schema_is_the_negation_of_its_negation() {
             prop_assert!(a == b || open, "{schema}: {text}: {a}, and {b} when negated twice");
         }
         Ok(if once.undecided() > 0 { Outcome::Undecided } else { outcome(&twice) })
+    });
+}
+
+/// What states are after each byte of a text: fingerprints and signatures, by how many frames they look at.
+fn described(automaton: &JsonAutomaton, text: &[u8]) -> Vec<[(Fingerprint, Key); 4]> {
+    let mut seq = Frames::new();
+    let mut state = automaton.start(&mut seq);
+    let mut out = Vec::new();
+    for &byte in text {
+        out.push([0, 1, 2, 8].map(|depth| {
+            let print = automaton.fingerprint(&seq, state, depth).expect("a schema's automaton always has one");
+            (print, automaton.signature(&seq, state, depth))
+        }));
+        match step(automaton, &mut seq, state, byte) {
+            Some(next) => state = next,
+            None => break,
+        }
+    }
+    out
+}
+
+#[test]
+fn fingerprints_say_what_signatures_do_in_every_process() {
+    let inputs = (schema(), options(), rng());
+    hold("fingerprints say what signatures do, in every process", inputs, |(schema, options, mut rng)| {
+        let (first, second) = match (
+            automaton(&schema, &options, Spelling::default())?,
+            automaton(&schema, &options, Spelling::default())?,
+        ) {
+            (Ok(first), Ok(second)) => (first, second),
+            (Err(outcome), _) | (_, Err(outcome)) => return Ok(outcome),
+        };
+        let mut texts = Vec::new();
+        for length in [3, 12, 40] {
+            let walked = walk(&first, &mut rng, length).map_err(|e| failed(format!("{schema}: {e}")))?;
+            // What is left open depends on what was asked before.
+            texts.extend(walked.into_iter().last());
+        }
+        // The second reads other texts before, and the same ones in another order.
+        walk(&second, &mut rng, 30).map_err(|e| failed(format!("{schema}: {e}")))?;
+        let mut by_print: HashMap<Fingerprint, Key> = HashMap::new();
+        let mut by_key: HashMap<Key, Fingerprint> = HashMap::new();
+        for text in texts.iter().rev() {
+            let [here, there] = [&first, &second].map(|automaton| described(automaton, text));
+            let shown = String::from_utf8_lossy(text);
+            for (at, (here, there)) in here.iter().zip(&there).enumerate() {
+                for (depth, ((print, key), (other, _))) in here.iter().zip(there).enumerate() {
+                    prop_assert!(
+                        print == other || first.undecided() + second.undecided() > 0,
+                        "{schema} under {options:?}: {shown} at {at}, depth {depth}"
+                    );
+                    let (key, print) = (key.clone(), *print);
+                    prop_assert_eq!(
+                        by_print.entry(print).or_insert_with(|| key.clone()),
+                        &key,
+                        "{}: {}",
+                        schema,
+                        shown
+                    );
+                    prop_assert_eq!(by_key.entry(key).or_insert(print), &print, "{}: {}", schema, shown);
+                }
+            }
+        }
+        Ok(outcome(&first))
     });
 }

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-#[cfg(feature = "model")]
+mod compile;
 mod constraint;
 #[cfg(feature = "model")]
 mod generate;
 #[cfg(feature = "model")]
 mod sampling;
 
-#[cfg(feature = "model")]
+pub(crate) use compile::CompileArgs;
 pub(crate) use constraint::ConstraintArgs;
 #[cfg(feature = "model")]
 pub(crate) use generate::GenerateArgs;
@@ -44,6 +44,7 @@ pub(crate) enum Command {
     #[cfg(feature = "model")]
     Generate(Box<GenerateArgs>),
     Match(MatchArgs),
+    Compile(Box<CompileArgs>),
     #[cfg(feature = "model")]
     Model(ModelArgs),
 }

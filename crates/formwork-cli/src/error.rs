@@ -28,18 +28,15 @@ enum Kind {
     #[cfg(not(feature = "model"))]
     #[error("{} is a GGUF file, which this build can't read", path.display())]
     GgufNotBuilt { path: PathBuf },
-    #[cfg(feature = "model")]
     #[error("{} is not UTF-8 at byte {at}", path.display())]
     NotUtf8 { path: PathBuf, at: usize },
-    #[cfg(feature = "model")]
     #[error("`{0}` constraints are not supported yet")]
     UnsupportedConstraint(&'static str),
     #[cfg(feature = "model")]
     #[error("the prompt {0}")]
     Prompt(String),
-    #[cfg(feature = "model")]
-    #[error("the report {} can't be written", path.display())]
-    Unwritable { path: PathBuf, source: io::Error },
+    #[error("the {what} {} can't be written", path.display())]
+    Unwritable { what: &'static str, path: PathBuf, source: io::Error },
     #[cfg(feature = "model")]
     #[error("Ctrl-C can't be answered")]
     Interrupt(#[source] ctrlc::Error),
@@ -68,13 +65,11 @@ impl Error {
             Kind::Constraint { error, .. } => error.code(),
             #[cfg(not(feature = "model"))]
             Kind::GgufNotBuilt { .. } => "model_not_built",
-            #[cfg(feature = "model")]
             Kind::NotUtf8 { .. } => "not_utf8",
-            #[cfg(feature = "model")]
             Kind::UnsupportedConstraint(_) => "unsupported_constraint",
             #[cfg(feature = "model")]
             Kind::Prompt(_) => "bad_prompt",
-            #[cfg(feature = "model")]
+            Kind::Unwritable { what: "artefact", .. } => "unwritable_artefact",
             Kind::Unwritable { .. } => "unwritable_report",
             #[cfg(feature = "model")]
             Kind::Interrupt(_) => "interrupt",
@@ -101,7 +96,6 @@ impl Error {
             Kind::Constraint { error, .. } => error.help(),
             #[cfg(not(feature = "model"))]
             Kind::GgufNotBuilt { .. } => Some("give a tokenizer.json, or build with the feature `model`"),
-            #[cfg(feature = "model")]
             Kind::UnsupportedConstraint(_) => Some("use --schema or --regex"),
             #[cfg(feature = "model")]
             Kind::Prompt(said) if said.ends_with("is empty") => Some("say what the model is to write"),
@@ -138,7 +132,6 @@ impl Error {
     }
 
     /// The failure for machines: one line of JSON.
-    #[cfg(feature = "model")]
     pub(crate) fn json(&self) -> String {
         let mut body = serde_json::json!({"code": self.code(), "message": self.sentence()});
         if let Kind::Constraint { error, .. } = &*self.0 {
@@ -178,14 +171,6 @@ impl Error {
         Self::new(Kind::Constraint { file: file.map(Path::to_owned), error: error.into() })
     }
 
-    #[cfg(not(feature = "model"))]
-    pub(crate) fn gguf_not_built(path: &Path) -> Self {
-        Self::new(Kind::GgufNotBuilt { path: path.to_owned() })
-    }
-}
-
-#[cfg(feature = "model")]
-impl Error {
     pub(crate) fn not_utf8(path: &Path, at: usize) -> Self {
         Self::new(Kind::NotUtf8 { path: path.to_owned(), at })
     }
@@ -194,13 +179,21 @@ impl Error {
         Self::new(Kind::UnsupportedConstraint(kind))
     }
 
+    pub(crate) fn unwritable(what: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::new(Kind::Unwritable { what, path: path.to_owned(), source })
+    }
+
+    #[cfg(not(feature = "model"))]
+    pub(crate) fn gguf_not_built(path: &Path) -> Self {
+        Self::new(Kind::GgufNotBuilt { path: path.to_owned() })
+    }
+}
+
+#[cfg(feature = "model")]
+impl Error {
     /// `said` goes on after "the prompt".
     pub(crate) fn prompt(said: String) -> Self {
         Self::new(Kind::Prompt(said))
-    }
-
-    pub(crate) fn unwritable(path: &Path, source: io::Error) -> Self {
-        Self::new(Kind::Unwritable { path: path.to_owned(), source })
     }
 
     pub(crate) fn interrupt(source: ctrlc::Error) -> Self {

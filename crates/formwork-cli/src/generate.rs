@@ -1,7 +1,6 @@
 //! `formwork generate`: a constraint, a prompt and a model in, text that obeys the constraint out.
 
 mod prompt;
-mod report_file;
 mod request;
 
 use std::io;
@@ -14,10 +13,10 @@ use formwork::decode::{
 
 use crate::args::GenerateArgs;
 use crate::error::Error;
-use crate::generate::report_file::ReportFile;
 use crate::generate::request::Task;
 use crate::output::{self, Status};
 use crate::progress::Spinner;
+use crate::whole_file::WholeFile;
 use crate::{interrupt, model};
 
 /// Generates, prints, reports.
@@ -25,7 +24,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<Status, Error> {
     // What can be said without the model is said before it is loaded.
     let task = Task::new(args)?;
     let text = prompt::read(&args.prompt)?;
-    let report = args.report.as_deref().map(ReportFile::check).transpose()?;
+    let report = args.report.as_deref().map(|path| WholeFile::check("report", path)).transpose()?;
     if args.n == 0 {
         return Err(Error::usage("--n 0 asks for nothing; give 1 or more"));
     }

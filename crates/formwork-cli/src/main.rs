@@ -3,21 +3,24 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod compile;
 mod error;
 #[cfg(feature = "model")]
 mod generate;
+mod given;
 #[cfg(feature = "model")]
 mod interrupt;
+mod listed;
 mod match_lines;
 #[cfg(feature = "model")]
 mod model;
 mod output;
-#[cfg(feature = "model")]
 mod progress;
 #[cfg(feature = "model")]
 mod restart;
 mod sentence;
 mod tokenizer_file;
+mod whole_file;
 
 use std::process::ExitCode;
 
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
             generate::run(args)
         }
         Command::Match(args) => match_lines::run(args),
+        Command::Compile(args) => compile::run(args),
         #[cfg(feature = "model")]
         Command::Model(args) => model::run(args),
     };
@@ -45,12 +49,17 @@ fn main() -> ExitCode {
         Ok(status) => return status.into(),
         Err(error) => error,
     };
-    #[cfg(feature = "model")]
-    if matches!(&cli.command, Command::Generate(args) if args.json) {
+    let in_json = match &cli.command {
+        #[cfg(feature = "model")]
+        Command::Generate(args) => args.json,
+        Command::Compile(args) => args.json,
+        _ => false,
+    };
+    if in_json {
         output::complain_in_json(&error.json());
-        return error.exit_status().into();
+    } else {
+        output::complain(&error.sentence());
     }
-    output::complain(&error.sentence());
     error.exit_status().into()
 }
 

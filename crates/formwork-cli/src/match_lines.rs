@@ -14,7 +14,8 @@ use formwork::{Constraint, SchemaOptions, TokenEntry, Vocabulary, Whitespace, sc
 
 use crate::args::MatchArgs;
 use crate::error::Error;
-use crate::match_lines::answer::{Answer, Decided, ErrorBody, Outcome, TextAnswer, Unsatisfiable, Warning};
+use crate::listed::Warning;
+use crate::match_lines::answer::{Answer, Decided, ErrorBody, Outcome, TextAnswer, Unsatisfiable};
 use crate::match_lines::request::{Kind, Request};
 use crate::output::{self, Status};
 use crate::{sentence, tokenizer_file};

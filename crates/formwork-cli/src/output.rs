@@ -48,7 +48,6 @@ pub(crate) fn complain(sentence: &str) {
 }
 
 /// Says what is wrong, for machines.
-#[cfg(feature = "model")]
 pub(crate) fn complain_in_json(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

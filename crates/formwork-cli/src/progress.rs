@@ -1,17 +1,46 @@
 //! Progress on standard error, where that is a terminal.
 
+#[cfg(feature = "model")]
 use std::time::Duration;
 
+use formwork::Exploration;
+#[cfg(feature = "model")]
 use formwork::candle::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
+/// Shows how far an exploration is; how much is left, nobody knows before its end.
+#[derive(Debug)]
+pub(crate) struct ExploreBar(ProgressBar);
+
+impl ExploreBar {
+    pub(crate) fn new() -> Self {
+        let bar = ProgressBar::no_length();
+        bar.set_style(style("{spinner} {msg} {elapsed}"));
+        Self(bar)
+    }
+
+    pub(crate) fn show(&self, at: Exploration) {
+        let Exploration { states, waiting, covered, .. } = at;
+        self.0.set_message(format!("{covered} masks found; {states} states seen, {waiting} waiting"));
+        self.0.tick();
+    }
+}
+
+impl Drop for ExploreBar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// Shows how far a model's download is.
+#[cfg(feature = "model")]
 #[derive(Debug)]
 pub(crate) struct PullBar {
     bar: ProgressBar,
     stage: &'static str,
 }
 
+#[cfg(feature = "model")]
 impl PullBar {
     pub(crate) fn new() -> Self {
         // Draws on standard error, and nothing where that is no terminal.
@@ -47,9 +76,11 @@ impl PullBar {
 }
 
 /// Shows that a step is under way.
+#[cfg(feature = "model")]
 #[derive(Debug)]
 pub(crate) struct Spinner(ProgressBar);
 
+#[cfg(feature = "model")]
 impl Spinner {
     pub(crate) fn new(message: &'static str) -> Self {
         let bar = ProgressBar::new_spinner();
@@ -65,6 +96,7 @@ impl Spinner {
     }
 }
 
+#[cfg(feature = "model")]
 impl Drop for Spinner {
     fn drop(&mut self) {
         self.0.finish_and_clear();

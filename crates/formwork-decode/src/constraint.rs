@@ -54,4 +54,9 @@ pub trait Constraint {
     /// # Errors
     /// Where the token is not allowed.
     fn fits(&mut self, token: TokenId, remaining: usize) -> Result<bool, ConstraintError>;
+
+    /// How many masks were computed for this sequence, not found among those kept.
+    fn masks_computed(&self) -> u64 {
+        0
+    }
 }

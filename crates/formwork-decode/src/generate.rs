@@ -322,6 +322,7 @@ impl<M: Model> Run<'_, '_, '_, M> {
                 completion_tokens: self.output.len(),
                 forced_tokens,
                 draft_accepted: 0,
+                masks_computed: self.constraint.as_deref().map_or(0, Constraint::masks_computed),
             },
             timing_us: self.stopwatch.finish(provenance.compile_us),
             reproduce: Reproduce {

@@ -146,6 +146,10 @@ impl Constraint for MatcherConstraint {
         Ok(())
     }
 
+    fn masks_computed(&self) -> u64 {
+        self.matcher.masks_computed()
+    }
+
     fn is_accepting(&self) -> bool {
         self.matcher.is_accepting()
     }

@@ -32,7 +32,7 @@ pub struct Generation {
     pub relaxed: Vec<RelaxedStep>,
     /// What the person should know.
     pub warnings: Vec<String>,
-    /// Tokens used.
+    /// Tokens used, and masks computed.
     pub usage: Usage,
     /// Time spent.
     pub timing_us: Timing,
@@ -92,7 +92,7 @@ pub struct RelaxedStep {
     pub stage: Relaxed,
 }
 
-/// How many tokens were used.
+/// How many tokens were used, and masks computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Usage {
@@ -104,6 +104,8 @@ pub struct Usage {
     pub forced_tokens: usize,
     /// Those that a draft proposed and the model confirmed.
     pub draft_accepted: usize,
+    /// Masks that were computed: neither kept from before nor taken from an artefact.
+    pub masks_computed: u64,
 }
 
 /// Where the logits and masks came from; filled in by who loaded them.

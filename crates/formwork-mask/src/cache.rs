@@ -79,6 +79,11 @@ impl Generation {
         }
     }
 
+    /// An empty one with the same automaton.
+    pub(crate) fn afresh(&self) -> Self {
+        Self::new(Arc::clone(&self.automaton), self.budget)
+    }
+
     /// The automaton whose states the masks belong to.
     pub(crate) fn automaton(&self) -> &Arc<dyn Automaton> {
         &self.automaton

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use formwork_automaton::{Automaton, Fill};
 
+use crate::artefact::Artefact;
 use crate::cache::Generation;
 use crate::error::Error;
 use crate::matcher::Matcher;
@@ -24,8 +25,11 @@ struct Shared {
     vocabulary: Vocabulary,
     cache_bytes: usize,
     generation: RwLock<Arc<Generation>>,
+    /// Masks computed ahead of time.
+    artefact: Option<Artefact>,
     computed: AtomicU64,
     dynamic: AtomicU64,
+    loaded: AtomicU64,
     renewals: AtomicU64,
     /// What automata that were replaced left undecided.
     undecided: AtomicU64,
@@ -41,10 +45,14 @@ pub struct CacheStats {
     pub keys: usize,
     /// Bytes held.
     pub bytes: usize,
+    /// Bytes that may be held.
+    pub budget: usize,
     /// Masks computed by a walk over the vocabulary, since the constraint was compiled.
     pub computed: u64,
     /// Of those, masks that depended on the sequence's own data and were not kept.
     pub dynamic: u64,
+    /// Masks taken from an artefact instead.
+    pub loaded: u64,
     /// How often the byte budget was reached and the cache started afresh.
     pub renewals: u64,
 }
@@ -60,23 +68,41 @@ impl CompiledConstraint {
         if longest > horizon as usize {
             return Err(Error::wrong_horizon(horizon, longest));
         }
-        Ok(Self::with_parts(automaton, vocabulary.clone(), DEFAULT_CACHE_BYTES))
+        Ok(Self::with_parts(automaton, vocabulary.clone(), DEFAULT_CACHE_BYTES, None))
     }
 
     /// The same constraint with an empty cache that may grow to `bytes`.
     #[must_use]
     pub fn with_cache_bytes(&self, bytes: usize) -> Self {
-        Self::with_parts(self.automaton(), self.vocabulary().clone(), bytes)
+        Self::with_parts(self.automaton(), self.vocabulary().clone(), bytes, self.artefact().cloned())
     }
 
-    fn with_parts(automaton: Arc<dyn Automaton>, vocabulary: Vocabulary, cache_bytes: usize) -> Self {
+    /// The same constraint with an empty cache and masks computed ahead of time: those that are there are taken over, not computed.
+    /// `constraint` is what the artefact was [written](crate::Precomputed::to_bytes) with.
+    ///
+    /// # Errors
+    /// Where the artefact was made for another constraint or vocabulary.
+    pub fn with_artefact(&self, artefact: Artefact, constraint: &[u8; 32]) -> Result<Self, Error> {
+        artefact.check(constraint, self.vocabulary())?;
+        let bytes = self.shared.cache_bytes;
+        Ok(Self::with_parts(self.automaton(), self.vocabulary().clone(), bytes, Some(artefact)))
+    }
+
+    fn with_parts(
+        automaton: Arc<dyn Automaton>,
+        vocabulary: Vocabulary,
+        cache_bytes: usize,
+        artefact: Option<Artefact>,
+    ) -> Self {
         Self {
             shared: Arc::new(Shared {
                 vocabulary,
                 cache_bytes,
                 generation: RwLock::new(Arc::new(Generation::new(automaton, cache_bytes))),
+                artefact,
                 computed: AtomicU64::new(0),
                 dynamic: AtomicU64::new(0),
+                loaded: AtomicU64::new(0),
                 renewals: AtomicU64::new(0),
                 undecided: AtomicU64::new(0),
             }),
@@ -111,8 +137,10 @@ impl CompiledConstraint {
             masks: generation.masks(),
             keys: generation.keys(),
             bytes: generation.bytes(),
+            budget: self.shared.cache_bytes,
             computed: self.shared.computed.load(Ordering::Relaxed),
             dynamic: self.shared.dynamic.load(Ordering::Relaxed),
+            loaded: self.shared.loaded.load(Ordering::Relaxed),
             renewals: self.shared.renewals.load(Ordering::Relaxed),
         }
     }
@@ -152,6 +180,15 @@ impl CompiledConstraint {
             *current = Arc::new(Generation::new(automaton, self.shared.cache_bytes));
             self.shared.renewals.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Masks computed ahead of time.
+    pub(crate) fn artefact(&self) -> Option<&Artefact> {
+        self.shared.artefact.as_ref()
+    }
+
+    pub(crate) fn count_loaded(&self) {
+        self.shared.loaded.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn count_walk(&self, dynamic: bool) {

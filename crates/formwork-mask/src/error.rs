@@ -45,6 +45,20 @@ pub enum Code {
     RowsWithoutMask,
     /// A draft whose nodes make no tree.
     MalformedDraft,
+    /// A file with precomputed masks could not be read.
+    UnreadableArtefact,
+    /// A file that holds no precomputed masks.
+    NotArtefact,
+    /// Precomputed masks of another version of Formwork.
+    ArtefactVersion,
+    /// Precomputed masks that are truncated or changed.
+    DamagedArtefact,
+    /// Precomputed masks of another constraint, or of other options.
+    WrongConstraint,
+    /// Precomputed masks of another tokenizer.
+    WrongTokenizer,
+    /// An automaton whose states can't be told from one process to another.
+    NoFingerprint,
 }
 
 impl Code {
@@ -66,6 +80,13 @@ impl Code {
             Self::WrongShape => "wrong_shape",
             Self::RowsWithoutMask => "rows_without_mask",
             Self::MalformedDraft => "malformed_draft",
+            Self::UnreadableArtefact => "unreadable_artefact",
+            Self::NotArtefact => "not_artefact",
+            Self::ArtefactVersion => "artefact_version",
+            Self::DamagedArtefact => "damaged_artefact",
+            Self::WrongConstraint => "wrong_constraint",
+            Self::WrongTokenizer => "wrong_tokenizer",
+            Self::NoFingerprint => "no_fingerprint",
         }
     }
 }
@@ -118,6 +139,20 @@ enum Kind {
         #[source]
         source: Error,
     },
+    #[error("the artefact {} can't be read", path.display())]
+    UnreadableArtefact { path: PathBuf, source: std::io::Error },
+    #[error("{file} is no artefact of `formwork compile`")]
+    NotArtefact { file: String },
+    #[error("the artefact {file} was made by Formwork {made}, and this is Formwork {this}")]
+    ArtefactVersion { file: String, made: String, this: String },
+    #[error("the artefact {file} is damaged: {message}")]
+    DamagedArtefact { file: String, message: String },
+    #[error("the artefact {file} was made for another constraint, or for other options")]
+    WrongConstraint { file: String },
+    #[error("the artefact {file} was made for another tokenizer")]
+    WrongTokenizer { file: String },
+    #[error("the masks of this constraint can't be kept: its automaton has no fingerprints")]
+    NoFingerprint,
 }
 
 fn refusal(offset: usize, limit: Option<LimitKind>) -> String {
@@ -164,6 +199,13 @@ impl Error {
             Kind::RowsWithoutMask { .. } => Code::RowsWithoutMask,
             Kind::DraftLength { .. } | Kind::DraftParent { .. } => Code::MalformedDraft,
             Kind::DraftNode { source, .. } => source.code(),
+            Kind::UnreadableArtefact { .. } => Code::UnreadableArtefact,
+            Kind::NotArtefact { .. } => Code::NotArtefact,
+            Kind::ArtefactVersion { .. } => Code::ArtefactVersion,
+            Kind::DamagedArtefact { .. } => Code::DamagedArtefact,
+            Kind::WrongConstraint { .. } => Code::WrongConstraint,
+            Kind::WrongTokenizer { .. } => Code::WrongTokenizer,
+            Kind::NoFingerprint => Code::NoFingerprint,
         }
     }
 
@@ -184,6 +226,16 @@ impl Error {
             }
             Kind::RowsWithoutMask { .. } => Some("take sequences that have ended out of the batch; `rows` lists them"),
             Kind::DraftParent { .. } => Some("list parents before their children"),
+            Kind::NotArtefact { .. } => Some("give the file that `formwork compile --precompute -o FILE` wrote"),
+            Kind::ArtefactVersion { .. } | Kind::DamagedArtefact { .. } => {
+                Some("make it again with `formwork compile --precompute -o FILE`")
+            }
+            Kind::WrongConstraint { .. } => Some(
+                "give the schema and the options that it was made with, or make it again with `formwork compile --precompute -o FILE`",
+            ),
+            Kind::WrongTokenizer { .. } => {
+                Some("make one for this tokenizer with `formwork compile --precompute -o FILE`")
+            }
             Kind::DeadEnd { .. } => Some("take back the last token with `rollback`, or raise the limit that is named"),
             _ => None,
         }
@@ -296,6 +348,34 @@ impl Error {
 
     pub(crate) fn unspellable(text: String) -> Self {
         Self::new(Kind::Unspellable { text })
+    }
+
+    pub(crate) fn unreadable_artefact(path: &Path, source: std::io::Error) -> Self {
+        Self::new(Kind::UnreadableArtefact { path: path.into(), source })
+    }
+
+    pub(crate) fn not_artefact(file: &str) -> Self {
+        Self::new(Kind::NotArtefact { file: file.into() })
+    }
+
+    pub(crate) fn artefact_version(file: &str, made: String, this: String) -> Self {
+        Self::new(Kind::ArtefactVersion { file: file.into(), made, this })
+    }
+
+    pub(crate) fn damaged_artefact(file: &str, message: String) -> Self {
+        Self::new(Kind::DamagedArtefact { file: file.into(), message })
+    }
+
+    pub(crate) fn wrong_constraint(file: &str) -> Self {
+        Self::new(Kind::WrongConstraint { file: file.into() })
+    }
+
+    pub(crate) fn wrong_tokenizer(file: &str) -> Self {
+        Self::new(Kind::WrongTokenizer { file: file.into() })
+    }
+
+    pub(crate) fn no_fingerprint() -> Self {
+        Self::new(Kind::NoFingerprint)
     }
 
     pub(crate) fn wrong_horizon(horizon: u32, longest: usize) -> Self {

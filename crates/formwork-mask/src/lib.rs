@@ -22,6 +22,7 @@
 
 #![forbid(unsafe_code)]
 
+mod artefact;
 mod base;
 mod batch;
 mod byte_level;
@@ -31,12 +32,14 @@ mod draft;
 mod entry;
 mod eos;
 mod error;
+mod fingerprint;
 mod gguf;
 mod history;
 mod index;
 mod mask;
 mod matcher;
 pub mod oracle;
+mod precompute;
 mod scratch_pool;
 mod spelling;
 mod tiktoken;
@@ -46,6 +49,7 @@ mod vocabulary;
 mod walk;
 mod walk_memo;
 
+pub use artefact::Artefact;
 pub use batch::Batch;
 pub use compiled::{CacheStats, CompiledConstraint};
 pub use draft::DraftTree;
@@ -54,4 +58,5 @@ pub use error::{Code, Error};
 pub use gguf::GgufTokens;
 pub use mask::Mask;
 pub use matcher::Matcher;
+pub use precompute::{Bound, Exploration, PrecomputeLimits, Precomputed, precompute};
 pub use vocabulary::Vocabulary;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use formwork_automaton::{Automaton, Fill, Frames, LimitKind, Mark, State, Step, Symbol, TokenId, Witness};
 
@@ -30,6 +31,8 @@ pub struct Matcher {
     /// The mask of the present position where no shared row has it; without words until one is needed.
     row: Mask,
     current: Current,
+    /// Masks computed for this sequence and its forks.
+    computed: Arc<AtomicU64>,
 }
 
 /// Where a sequence stands.
@@ -60,6 +63,7 @@ impl Matcher {
             past: History::new(),
             row: Mask::none(0),
             current: Current::Unknown,
+            computed: Arc::default(),
         }
     }
 
@@ -134,8 +138,19 @@ impl Matcher {
             return self.find_last_mask();
         }
         let mut scratch = vocabulary.scratches().take(vocabulary);
+        let artefact = self.constraint.artefact();
+        if let Some(found) = artefact.and_then(|a| a.find(automaton, &self.seq, state, &mut scratch))
+            && let Some(index) = self.generation.keep(automaton, &self.seq, state, found, &scratch)
+        {
+            vocabulary.scratches().give_back(scratch);
+            self.constraint.count_loaded();
+            let shared = self.generation.load(index, vocabulary, &mut self.seq, state, &mut self.row);
+            self.current = if shared { Current::Shared(index) } else { Current::Own };
+            return Ok(());
+        }
         let walked = walk::walk(automaton, vocabulary, &self.generation, &mut self.seq, state, &mut scratch);
         self.constraint.count_walk(walked.dynamic);
+        self.computed.fetch_add(1, Ordering::Relaxed);
         if walked.base.is_none() && scratch.mask.is_empty() && !automaton.is_accepting(&self.seq, state) {
             return Err(Error::dead_end(walked.limit));
         }
@@ -251,6 +266,7 @@ impl Matcher {
                 Current::Shared(index) => Current::Shared(index),
                 Current::Unknown | Current::Own => Current::Unknown,
             },
+            computed: Arc::clone(&self.computed),
         }
     }
 
@@ -265,6 +281,7 @@ impl Matcher {
             past: History::new(),
             row: mem::replace(&mut self.row, Mask::none(0)),
             current: self.current,
+            computed: Arc::clone(&self.computed),
         }
     }
 
@@ -391,6 +408,11 @@ impl Matcher {
     /// Where no tokens of the vocabulary spell it.
     pub fn completion_tokens(&self) -> Result<Vec<TokenId>, Error> {
         spelling::fewest_tokens(self.vocabulary(), &self.shortest_completion().symbols)
+    }
+
+    /// How many masks were computed for this sequence and its forks: neither found among those kept nor taken from an artefact.
+    pub fn masks_computed(&self) -> u64 {
+        self.computed.load(Ordering::Relaxed)
     }
 
     /// The automaton's state, with what it counts.

@@ -265,7 +265,7 @@ impl Vocabulary {
     }
 
     /// SHA-256 over a canonical form of the rows and of the ids that end a sequence: equal for equal vocabularies, whatever they were
-    /// read from.
+    /// read from, and however many unused rows follow.
     pub fn fingerprint(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.core.digest);
@@ -427,7 +427,8 @@ impl Core {
 fn digest(entries: &[TokenEntry]) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(b"formwork vocabulary 1\n");
-    for entry in entries {
+    let used = entries.iter().rposition(|entry| !matches!(entry, TokenEntry::Unused)).map_or(0, |last| last + 1);
+    for entry in &entries[..used] {
         let (letter, content): (&[u8; 1], &[u8]) = match entry {
             TokenEntry::Text(text) => (b"t", text),
             TokenEntry::Special(name) => (b"s", name.as_bytes()),

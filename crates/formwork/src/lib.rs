@@ -38,6 +38,7 @@ pub use formwork_grammar::{
     Draft, Escapes, Format, Limits, Narrowed, Numbers, PropertyOrder, Relaxed, SchemaOptions, Warning, Whitespace,
 };
 pub use formwork_mask::{
-    Batch, CacheStats, CompiledConstraint, DraftTree, GgufTokens, Mask, Matcher, TokenEntry, Vocabulary, oracle,
+    Artefact, Batch, Bound, CacheStats, CompiledConstraint, DraftTree, Exploration, GgufTokens, Mask, Matcher,
+    PrecomputeLimits, Precomputed, TokenEntry, Vocabulary, oracle, precompute,
 };
 pub use formwork_sample as sample;

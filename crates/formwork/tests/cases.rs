@@ -1,12 +1,13 @@
-//! Runs the project's cases (`tests/cases`) through every path: bytes, completions, masks against the naive ones, forks, rollbacks,
-//! uniform walks, and an independent validator.
+//! Runs the project's cases (`tests/cases`) through every path: bytes, completions, masks against the naive ones, masks from an artefact,
+//! forks, rollbacks, uniform walks, and an independent validator.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
 
 use formwork::{
-    CompiledConstraint, Constraint, Error, Matcher, TokenEntry, TokenId, Vocabulary, oracle, schema_options_from_json,
+    Artefact, CompiledConstraint, Constraint, Error, Matcher, PrecomputeLimits, TokenEntry, TokenId, Vocabulary,
+    oracle, precompute, schema_options_from_json,
 };
 use formwork_cases::{Case, Expectation, Place};
 use serde_json::Value;
@@ -196,34 +197,53 @@ fn every_accepted_prefix_has_a_completion() {
 
 #[test]
 fn masks_equal_stepping() {
+    each_language(check_masks);
+}
+
+#[test]
+fn masks_from_an_artefact_equal_stepping() {
     each_language(|case, compiled, faults| {
-        let vocabulary = compiled.vocabulary();
-        let mut seed = 1;
-        for text in texts(case) {
-            let (rejected_at, complete) = judge(compiled, text.as_bytes());
-            let tokens = split(vocabulary, text.as_bytes(), &mut seed);
-            let mut matcher = compiled.matcher();
-            let mut at = 0;
-            let mut read = 0;
-            for token in &tokens {
-                look(&mut matcher, text, at, faults);
-                let allowed = matcher.mask().is_ok_and(|mask| mask.allows(*token));
-                let end = at + vocabulary.bytes(*token).map_or(0, <[u8]>::len);
-                let live = rejected_at.is_none_or(|offset| end <= offset);
-                faults.check(allowed == live, || format!("{text:?}: the token at {at}..{end} is allowed: {allowed}"));
-                if matcher.advance(*token).is_err() {
-                    break;
-                }
-                at = end;
-                read += 1;
-            }
-            if read == tokens.len() {
-                look(&mut matcher, text, at, faults);
-                let ends = matcher.mask().is_ok_and(|mask| vocabulary.eos().iter().all(|eos| mask.allows(*eos)));
-                faults.check(ends == complete, || format!("{text:?}: the end is allowed: {ends}"));
-            }
-        }
+        let limits = PrecomputeLimits::default().states(200);
+        let masks = precompute(compiled, &limits, &mut |_| {}).unwrap();
+        let constraint = constraint(case).unwrap();
+        let bytes = masks.to_bytes(compiled, &constraint.fingerprint());
+        let artefact = Artefact::from_bytes(bytes, "case").unwrap();
+        let loaded = constraint.compile_with(compiled.vocabulary(), artefact).unwrap();
+        check_masks(case, &loaded, faults);
+        let stats = loaded.cache_stats();
+        faults
+            .check(texts(case).is_empty() || stats.loaded > 0, || format!("nothing came from the artefact: {stats:?}"));
     });
+}
+
+/// Drives a case's texts through the masks.
+fn check_masks(case: &Case, compiled: &CompiledConstraint, faults: &mut Faults) {
+    let vocabulary = compiled.vocabulary();
+    let mut seed = 1;
+    for text in texts(case) {
+        let (rejected_at, complete) = judge(compiled, text.as_bytes());
+        let tokens = split(vocabulary, text.as_bytes(), &mut seed);
+        let mut matcher = compiled.matcher();
+        let mut at = 0;
+        let mut read = 0;
+        for token in &tokens {
+            look(&mut matcher, text, at, faults);
+            let allowed = matcher.mask().is_ok_and(|mask| mask.allows(*token));
+            let end = at + vocabulary.bytes(*token).map_or(0, <[u8]>::len);
+            let live = rejected_at.is_none_or(|offset| end <= offset);
+            faults.check(allowed == live, || format!("{text:?}: the token at {at}..{end} is allowed: {allowed}"));
+            if matcher.advance(*token).is_err() {
+                break;
+            }
+            at = end;
+            read += 1;
+        }
+        if read == tokens.len() {
+            look(&mut matcher, text, at, faults);
+            let ends = matcher.mask().is_ok_and(|mask| vocabulary.eos().iter().all(|eos| mask.allows(*eos)));
+            faults.check(ends == complete, || format!("{text:?}: the end is allowed: {ends}"));
+        }
+    }
 }
 
 /// Compares the mask here with the naive one, and the end's bit with the state.

@@ -25,7 +25,7 @@ pub(super) struct KeyMachine {
     by_rank: Box<[u32]>,
     trie: Vec<TrieNode>,
     /// Languages that the alternatives tell keys apart by: patterns, and the names that are allowed.
-    langs: Box<[Lang]>,
+    pub(super) langs: Box<[Lang]>,
     /// All keys that are not known, by which of those languages they are in.
     pub(super) classes: Box<[KeyClass]>,
 }

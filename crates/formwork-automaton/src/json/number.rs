@@ -1,6 +1,7 @@
 //! Numbers: exact decimals, held against their bounds and multiples digit by digit.
 
 mod atom;
+mod content;
 mod long;
 mod multiple;
 mod reach;

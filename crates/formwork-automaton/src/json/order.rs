@@ -39,6 +39,11 @@ impl Positions {
         self.interned.intern(if self.ordered { Box::from([root]) } else { Box::default() })
     }
 
+    /// The subschemas that stand at a position.
+    pub(super) fn nodes(&self, position: u32) -> &[NodeId] {
+        self.interned.get(position)
+    }
+
     /// The names on a position's list.
     pub(super) fn names<'a>(&self, schema: &'a Schema, position: u32) -> Vec<&'a str> {
         let mut seen = FxHashSet::default();

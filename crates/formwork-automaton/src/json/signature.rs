@@ -1,4 +1,4 @@
-//! What a mask may depend on, in words.
+//! What a mask may depend on, in words, and by content.
 
 use formwork_grammar::Whitespace;
 
@@ -16,10 +16,63 @@ use crate::frames::{Frame, Frames, KeySet};
 use crate::interner::to_u32;
 use crate::lang::LangState;
 
+/// Takes a signature, part by part: as words, or by content.
+pub(super) trait Parts {
+    /// Data.
+    fn words<const N: usize>(&mut self, words: [u32; N]);
+
+    /// A shared state.
+    fn situation(&mut self, id: u32);
+
+    /// A language's state, or [`OFF`].
+    fn lang_state(&mut self, id: u32);
+
+    /// What the frame of an open key is of.
+    fn object(&mut self, id: u32);
+
+    /// What another frame waits for.
+    fn awaits(&mut self, id: u32);
+}
+
+impl Parts for Key {
+    fn words<const N: usize>(&mut self, words: [u32; N]) {
+        self.extend(words);
+    }
+
+    fn situation(&mut self, id: u32) {
+        self.push(id);
+    }
+
+    fn lang_state(&mut self, id: u32) {
+        self.push(id);
+    }
+
+    fn object(&mut self, id: u32) {
+        self.push(id);
+    }
+
+    fn awaits(&mut self, id: u32) {
+        self.push(id);
+    }
+}
+
 impl JsonAutomaton {
     pub(super) fn signature_of(&self, seq: &Frames, state: State, depth: usize) -> Key {
         let mut key = Key::new();
-        key.push(state.id);
+        self.describe(seq, state, depth, self.horizon, &mut key);
+        key
+    }
+
+    /// The signature of the whole stack, with counters told apart as far as `reach`.
+    pub(super) fn place_of(&self, seq: &Frames, state: State, reach: u32) -> Key {
+        let mut key = Key::new();
+        self.describe(seq, state, usize::MAX, reach.max(self.horizon), &mut key);
+        key
+    }
+
+    /// Says what a mask may depend on, counters being clipped to `horizon`.
+    pub(super) fn describe(&self, seq: &Frames, state: State, depth: usize, horizon: u32, key: &mut impl Parts) {
+        key.situation(state.id);
         let situation = self.situations.get(state.id);
         match situation {
             Situation::Done
@@ -28,14 +81,15 @@ impl JsonAutomaton {
             // Every look at its text is noted.
             | Situation::LongNumber { .. } => {}
             Situation::String { min, max, .. } => {
-                key.extend([state.b, state.c]);
+                key.words([state.b]);
+                key.lang_state(state.c);
                 let alt = StringAlt { tag: 0, state: state.c, min: *min, max: *max };
-                self.push_window(&alt, state.a, &mut key);
+                self.push_window(&alt, state.a, horizon, key);
             }
             Situation::Strings { alts, .. } => {
-                key.push(state.b);
+                key.words([state.b]);
                 for alt in alts {
-                    self.push_window(alt, state.a, &mut key);
+                    self.push_window(alt, state.a, horizon, key);
                 }
             }
             Situation::Key { object } => {
@@ -43,37 +97,39 @@ impl JsonAutomaton {
                 let frame = seq.peek(state.frame);
                 let text = seq.text_from(frame.count);
                 let near = seq.keys(frame.keys).any(|used| used.starts_with(text));
-                key.extend([state.a, state.b, state.c, u32::from(near)]);
+                key.words([state.a, state.b]);
+                key.lang_state(state.c);
+                key.words([u32::from(near)]);
                 if state.c != OFF {
                     let machine = self.machines.get(self.object_states.get(*object).machine);
-                    self.push_classes(machine, text, &mut key);
+                    self.push_classes(machine, text, key);
                 }
             }
-            Situation::Value { .. } | Situation::Colon { .. } => key.push(state.a),
+            Situation::Value { .. } | Situation::Colon { .. } => key.words([state.a]),
             Situation::ObjectOpen { .. } | Situation::ObjectNext { .. } | Situation::ObjectComma { .. } => {
-                key.extend([state.a, u32::from(state.c == OFF)]);
+                key.words([state.a, u32::from(state.c == OFF)]);
             }
             Situation::ArrayOpen { array } | Situation::ArrayNext { array } | Situation::ArrayComma { array } => {
-                key.push(state.a);
+                key.words([state.a]);
                 let this = self.array_states.get(*array);
-                self.push_items(this.alts.iter().map(|(_, atom)| *atom), state.c, &mut key);
+                self.push_items(this.alts.iter().map(|(_, atom)| *atom), state.c, horizon, key);
                 if self.compares(this) {
-                    self.push_size(state.c, KeySet::from_word(state.b), &mut key);
+                    push_size(state.c, KeySet::from_word(state.b), horizon, key);
                 }
             }
         }
         if self.comparing && !state.frame.is_none() {
-            key.push(seq.peek(state.frame).watch as u32);
+            key.words([seq.peek(state.frame).watch as u32]);
         }
         if matches!(situation, Situation::Colon { .. }) {
-            key.push(u32::from(state.c == OFF));
+            key.words([u32::from(state.c == OFF)]);
         }
         if matches!(self.options.whitespace, Whitespace::Indent(_)) {
-            key.push(enclosing(seq, state.frame));
+            key.words([enclosing(seq, state.frame)]);
         } else {
             // Near the depth limit, what may be opened depends on it.
             let room = self.options.limits.depth.saturating_sub(enclosing(seq, state.frame));
-            key.push(room.min(self.horizon));
+            key.words([room.min(horizon)]);
         }
         let mut at = state.frame;
         let mut in_key = matches!(situation, Situation::Key { .. });
@@ -82,57 +138,55 @@ impl JsonAutomaton {
                 break;
             }
             let frame = seq.peek(at);
-            key.extend([frame.state, u32::from(frame.keys.is_empty())]);
+            if in_key {
+                key.object(frame.state);
+            } else {
+                key.awaits(frame.state);
+            }
+            key.words([u32::from(frame.keys.is_empty())]);
             if !in_key && let Await::Array { alts, .. } = self.awaits.get(frame.state) {
                 // The item that is being read counts: a horizon of one byte reaches just beyond its end.
-                self.push_items(alts.iter().map(|alt| alt.base), frame.count.saturating_add(1), &mut key);
+                self.push_items(alts.iter().map(|alt| alt.base), frame.count.saturating_add(1), horizon, key);
             }
             if frame.text != Frame::UNKEPT {
-                self.push_size(frame.count, frame.keys, &mut key);
+                push_size(frame.count, frame.keys, horizon, key);
                 // An item that can't become one of those before it is not held against them.
                 let text = seq.kept_from(frame.text);
-                key.push(u32::from(seq.keys(frame.keys).any(|old| may_become(text, old))));
+                key.words([u32::from(seq.keys(frame.keys).any(|old| may_become(text, old)))]);
             }
             in_key = false;
             at = frame.parent;
         }
         // The outermost frame has nothing below it, and that is seen too.
-        key.push(u32::from(at.is_none()));
-        key
+        key.words([u32::from(at.is_none())]);
     }
 
     /// What the classes of unknown keys say of the text of a key so far, where there are several: the key will be of one of them.
-    fn push_classes(&self, machine: &KeyMachine, text: &[u8], key: &mut Key) {
+    fn push_classes(&self, machine: &KeyMachine, text: &[u8], key: &mut impl Parts) {
         if let classes @ [_, _, ..] = &*machine.classes {
-            let read = |start: LangState| text.iter().try_fold(start, |state, byte| self.langs.step(state, *byte));
-            key.extend(classes.iter().map(|class| read(class.start).map_or(OFF, LangState::id)));
+            for class in classes {
+                let state = text.iter().try_fold(class.start, |state, byte| self.langs.step(state, *byte));
+                key.lang_state(state.map_or(OFF, LangState::id));
+            }
         }
-    }
-
-    /// How many items there are to compare, as far as a token can feel it: whether there are any, how many values are looked at for that
-    /// many, and when that changes.
-    fn push_size(&self, count: u32, items: KeySet, key: &mut Key) {
-        let cap = to_u32(cap_of(count));
-        key.extend([u32::from(items.is_empty()), cap, cap.saturating_sub(count).min(self.horizon.saturating_add(4))]);
     }
 
     /// A string's window as far as a token can feel it. A universal language needs no more than the nearest bounds; others may
     /// count in periods, so their window stays whole.
-    fn push_window(&self, alt: &StringAlt, chars: u32, key: &mut Key) {
+    fn push_window(&self, alt: &StringAlt, chars: u32, horizon: u32, key: &mut impl Parts) {
         let (min, max) = (alt.min.saturating_sub(chars), alt.max.map(|max| max.saturating_sub(chars)));
-        let clip =
-            |n: u32| if self.langs.is_universal(LangState::from_id(alt.state)) { n.min(self.horizon) } else { n };
-        key.extend([clip(min), max.map_or(u32::MAX, clip)]);
+        let clip = |n: u32| if self.langs.is_universal(LangState::from_id(alt.state)) { n.min(horizon) } else { n };
+        key.words([clip(min), max.map_or(u32::MAX, clip)]);
     }
 
     /// An array's count as far as a token can feel it: what is missing and what is left for each alternative.
-    fn push_items(&self, atoms: impl Iterator<Item = u32>, count: u32, key: &mut Key) {
+    fn push_items(&self, atoms: impl Iterator<Item = u32>, count: u32, horizon: u32, key: &mut impl Parts) {
         for atom in atoms {
             let atom = self.array_atoms.get(atom);
             // Where items are counted, the room that is left for them matters from afar.
-            let horizon = if atom.contains.is_empty() { self.horizon } else { u32::MAX };
+            let horizon = if atom.contains.is_empty() { horizon } else { u32::MAX };
             let max = atom.max.map_or(u32::MAX, |max| max.saturating_sub(count).min(horizon));
-            key.extend([atom.min.saturating_sub(count).min(horizon), max]);
+            key.words([atom.min.saturating_sub(count).min(horizon), max]);
         }
     }
 
@@ -195,4 +249,11 @@ impl JsonAutomaton {
             _ => 0,
         }
     }
+}
+
+/// How many items there are to compare, as far as a token can feel it: whether there are any, how many values are looked at for that
+/// many, and when that changes.
+fn push_size(count: u32, items: KeySet, horizon: u32, key: &mut impl Parts) {
+    let cap = to_u32(cap_of(count));
+    key.words([u32::from(items.is_empty()), cap, cap.saturating_sub(count).min(horizon.saturating_add(4))]);
 }

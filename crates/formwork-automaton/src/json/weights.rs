@@ -3,6 +3,7 @@
 use super::array::{ArrayAtom, ArrayGroup, ArrayState, Counted};
 use super::cover::{ArrayCover, ObjectCover};
 use super::few::{FewValue, Values};
+use super::fingerprint::Table;
 use super::form::{Form, FormId};
 use super::keys::{AtomKeys, KeyClass, KeyMachine, KeyRef};
 use super::number::{NumberAtom, NumberTrack, Role, Rules, SpelledNumbers};
@@ -18,6 +19,7 @@ weightless!(
     FormId,
     NodeId,
     KeyRef,
+    Table,
     Evaluated,
     Role,
     Member,

@@ -86,6 +86,11 @@ impl Thread {
         (self.0 & 0xFF_FFFF) as u32
     }
 
+    /// All of it.
+    pub(super) const fn to_word(self) -> u64 {
+        self.0
+    }
+
     /// The same but for the count.
     pub(super) const fn place(self) -> u64 {
         self.0 >> Self::COUNT_BITS

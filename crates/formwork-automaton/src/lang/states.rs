@@ -103,6 +103,10 @@ impl States {
         self.list.get(id as usize)
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.list.count()
+    }
+
     pub(super) fn heap_bytes(&self) -> usize {
         self.list.count() * size_of::<State>() + self.row_bytes.load(Ordering::Relaxed)
     }

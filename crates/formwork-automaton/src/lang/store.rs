@@ -9,18 +9,20 @@ use super::LangLimits;
 use super::byte_classes::{ByteClasses, Partition};
 use super::byte_set::ByteSet;
 use super::compile::{self, Frame};
+use super::content;
 use super::error::LangError;
 use super::formula::{AtomId, ClassesId, Connective, Facts, Formula, FormulaId, Formulas, NO, YES};
 use super::literals::{Literals, Range};
 use super::program::{Program, Thread, Unit};
 use super::spellings::Spellings;
 use super::utf8::{self, POSITIONS};
+use crate::fingerprint::Fingerprint;
 
 /// One thing that formulas are made of.
 #[derive(Debug)]
 pub(super) enum Atom {
-    Pattern { program: Arc<Program>, classes: ClassesId },
-    Literals { literals: Literals, classes: ClassesId },
+    Pattern { program: Arc<Program>, classes: ClassesId, print: Fingerprint },
+    Literals { literals: Literals, classes: ClassesId, print: Fingerprint },
 }
 
 /// Everything behind the lock.
@@ -41,6 +43,8 @@ pub(super) struct Store {
     literal_sets: FxHashMap<Literals, FormulaId>,
     /// Which state stands for which formula and place in a character.
     pub(super) states: FxHashMap<(FormulaId, utf8::Utf8), u32>,
+    /// What formulas are, as far as somebody asked.
+    pub(super) prints: FxHashMap<FormulaId, Fingerprint>,
     pub(super) undecided: u64,
 }
 
@@ -65,6 +69,7 @@ impl Store {
             patterns: FxHashMap::default(),
             literal_sets: FxHashMap::default(),
             states: FxHashMap::default(),
+            prints: FxHashMap::default(),
             undecided: 0,
         }
     }
@@ -135,7 +140,8 @@ impl Store {
         ));
         let atom = AtomId::try_from(self.atoms.len()).unwrap_or(AtomId::MAX);
         let observers: Box<[FormulaId]> = observers.into();
-        self.atoms.push(Atom::Pattern { program: Arc::clone(&program), classes });
+        let print = content::of_pattern(regex, frame);
+        self.atoms.push(Atom::Pattern { program: Arc::clone(&program), classes, print });
         Ok(self.enter(atom, &program, &observers))
     }
 
@@ -151,7 +157,8 @@ impl Store {
         let classes = self.intern_partition(classes);
         let atom = AtomId::try_from(self.atoms.len()).unwrap_or(AtomId::MAX);
         let range = Range::all(&literals);
-        self.atoms.push(Atom::Literals { literals: literals.clone(), classes });
+        let print = content::of_literals(&literals);
+        self.atoms.push(Atom::Literals { literals: literals.clone(), classes, print });
         let id = self.range(atom, range);
         self.literal_sets.insert(literals, id);
         id
@@ -162,7 +169,7 @@ impl Store {
         if let Some(id) = self.formulas.find(&formula) {
             return id;
         }
-        let Some(Atom::Literals { literals, classes }) = self.atoms.get(atom as usize) else {
+        let Some(Atom::Literals { literals, classes, .. }) = self.atoms.get(atom as usize) else {
             return NO;
         };
         let (bytes, chars) = range.distances(literals);
@@ -319,6 +326,6 @@ impl Store {
 
     /// Bytes of what grows with the states.
     pub(super) fn state_bytes(&self) -> usize {
-        self.formulas.heap_bytes() + self.partitions.len() * 700 + self.states.len() * 16
+        self.formulas.heap_bytes() + self.partitions.len() * 700 + self.states.len() * 16 + self.prints.len() * 32
     }
 }

@@ -27,6 +27,9 @@ pub(crate) struct GenerateArgs {
     /// The model: a GGUF file, or a hub id `OWNER/NAME[:FILE]`.
     #[arg(long, value_name = "PATH|ID", default_value = "default")]
     pub(crate) model: String,
+    /// Masks computed ahead of time by `formwork compile --precompute -o`, for this constraint and this model.
+    #[arg(long, value_name = "FILE", requires = "constraint")]
+    pub(crate) artefact: Option<PathBuf>,
     /// Stops after this text (without a constraint; under one, the constraint decides). Repeat it for more.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) stop: Vec<String>,

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{through_bytes, through_masks};
+use crate::listed::{Listed, Warning};
 
 /// One line's answer.
 #[derive(Debug, Serialize)]
@@ -71,23 +72,6 @@ pub(super) struct TextAnswer {
     masks: Option<through_masks::Verdict>,
 }
 
-/// What looks like a mistake.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct Warning {
-    /// Where in the schema.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) pointer: Option<String>,
-    pub(super) message: String,
-}
-
-/// A keyword that is not enforced, or not as it says.
-#[derive(Debug, Serialize)]
-pub(super) struct Listed {
-    pointer: String,
-    keyword: String,
-    reason: String,
-}
-
 impl Answer {
     pub(super) fn new(id: Value, outcome: Outcome, warnings: Vec<Warning>) -> Self {
         Self { id, compiled: !matches!(outcome, Outcome::Refused { .. }), outcome, warnings }
@@ -125,31 +109,5 @@ impl ErrorBody {
 impl TextAnswer {
     pub(super) fn new(verdict: through_bytes::Verdict, masks: Option<through_masks::Verdict>) -> Self {
         Self { complete: verdict.complete, rejected_at: verdict.rejected_at, completion: verdict.completion, masks }
-    }
-}
-
-impl Warning {
-    pub(super) fn of_request(message: impl Into<String>) -> Self {
-        Self { pointer: None, message: message.into() }
-    }
-}
-
-impl From<&formwork::Warning> for Warning {
-    fn from(warning: &formwork::Warning) -> Self {
-        Self { pointer: Some(warning.pointer.clone()), message: warning.message.clone() }
-    }
-}
-
-impl From<&formwork::Narrowed> for Listed {
-    fn from(narrowed: &formwork::Narrowed) -> Self {
-        let formwork::Narrowed { pointer, keyword, reason } = narrowed.clone();
-        Self { pointer, keyword, reason }
-    }
-}
-
-impl From<&formwork::Relaxed> for Listed {
-    fn from(relaxed: &formwork::Relaxed) -> Self {
-        let formwork::Relaxed { pointer, keyword, reason } = relaxed.clone();
-        Self { pointer, keyword, reason }
     }
 }

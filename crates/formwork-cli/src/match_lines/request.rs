@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::answer::{Answer, ErrorBody, Warning};
+use super::answer::{Answer, ErrorBody};
+use crate::listed::Warning;
 
 /// What a line asks.
 #[derive(Debug)]

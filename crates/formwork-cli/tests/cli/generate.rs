@@ -6,13 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::{Done, formwork, run};
-
-fn file(folder: &Path, name: &str, text: &str) -> String {
-    let path = folder.join(name);
-    std::fs::write(&path, text).unwrap();
-    path.display().to_string()
-}
+use crate::{Done, file, formwork, run, tokenizer};
 
 /// Runs where no model is and none can be fetched.
 fn without_model(args: &[&str]) -> Done {
@@ -98,6 +92,42 @@ fn errors_come_as_json_on_request() {
 }
 
 #[test]
+fn artefacts_that_do_not_belong_are_refused_without_a_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let (schema, tokens) = (file(folder.path(), "s.json", PERSON), tokenizer(folder.path()));
+    let artefact = folder.path().join("s.artefact").display().to_string();
+    let made = formwork(&["compile", "--schema", &schema, "--tokenizer", &tokens, "-o", &artefact], b"");
+    assert_eq!(made.status, Some(0), "{}", made.stderr);
+    let good = std::fs::read(&artefact).unwrap();
+    let other = file(folder.path(), "other.json", "{\"type\": \"integer\"}");
+    let refused = |flags: &[&str], said: &str| {
+        let args = [&["generate", "--prompt", "p", "--artefact", &artefact], flags].concat();
+        let sentence = without_model(&args).refused().to_owned();
+        assert!(sentence.contains(&artefact) && sentence.contains(said), "{flags:?}: {sentence}");
+    };
+    refused(&["--schema", &other], "was made for another constraint");
+    refused(&["--schema", &schema, "--whitespace", "compact"], "or for other options");
+    refused(&["--regex", "a"], "was made for another constraint");
+    let changed = |at: usize, byte: u8| {
+        let mut bytes = good.clone();
+        bytes[at] ^= byte;
+        std::fs::write(&artefact, bytes).unwrap();
+    };
+    changed(16, 8);
+    refused(&["--schema", &schema], "was made by Formwork 8.1.0");
+    changed(good.len() - 1, 1);
+    refused(&["--schema", &schema], "its checksum doesn't fit its content");
+    std::fs::write(&artefact, &good[..good.len() - 1]).unwrap();
+    refused(&["--schema", &schema], "is damaged: it ends after");
+    std::fs::write(&artefact, "{}").unwrap();
+    refused(&["--schema", &schema], "is no artefact of `formwork compile`; give the file");
+    std::fs::remove_file(&artefact).unwrap();
+    refused(&["--schema", &schema], "can't be read: no such file or directory");
+    let done = without_model(&["generate", "--prompt", "p", "--artefact", &artefact]);
+    assert!(done.refused().contains("--schema"), "{}", done.stderr);
+}
+
+#[test]
 fn the_default_models_place() {
     let done = without_model(&["model", "path"]);
     assert_eq!(done.status, Some(1));
@@ -157,6 +187,34 @@ fn several_texts_and_reports_as_lines() {
         assert!((3..=6).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_lowercase()), "{text:?}");
         assert_eq!(report["parse"]["status"], "not_applicable");
     }
+}
+
+#[test]
+fn with_an_artefact_no_mask_is_computed_and_the_tokens_are_the_same() {
+    if !has_model() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (schema, tokens) = (file(folder.path(), "schema.json", PERSON), tokenizer(folder.path()));
+    let artefact = folder.path().join("schema.artefact").display().to_string();
+    let made = formwork(&["compile", "--schema", &schema, "--precompute", "-o", &artefact], b"");
+    assert_eq!(made.status, Some(0), "{}", made.stderr);
+    let args = ["generate", "--schema", &schema, "--prompt", "Ada, 36", "--seed", "3", "--max-tokens", "60", "--json"];
+    let report = |flags: &[&str]| -> Value {
+        let done = formwork(&[&args[..], flags].concat(), b"");
+        assert_eq!(done.status, Some(0), "{}", done.stderr);
+        serde_json::from_str(&done.stdout).unwrap()
+    };
+    let (with, without) = (report(&["--artefact", &artefact]), report(&[]));
+    assert_eq!(with["reproduce"]["output_ids"], without["reproduce"]["output_ids"]);
+    assert_eq!(with["usage"]["masks_computed"], 0, "{}", with["usage"]);
+    assert!(without["usage"]["masks_computed"].as_u64() > Some(0), "{}", without["usage"]);
+
+    let made = formwork(&["compile", "--schema", &schema, "--tokenizer", &tokens, "-o", &artefact], b"");
+    assert_eq!(made.status, Some(0), "{}", made.stderr);
+    let done = formwork(&[&args[..], &["--artefact", &artefact]].concat(), b"");
+    assert_eq!((done.status, done.stdout.as_str()), (Some(2), ""));
+    assert!(done.stderr.contains("was made for another tokenizer"), "{}", done.stderr);
 }
 
 #[test]

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking, and says loudly what it skips"
 )]
 
+mod compile;
 #[cfg(feature = "model")]
 mod generate;
 mod match_lines;
@@ -13,7 +14,10 @@ mod shared_cases;
 mod usage;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+use serde_json::json;
 
 /// What a run of the command left.
 struct Done {
@@ -49,4 +53,42 @@ impl Done {
         assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);
         self.stderr.trim_end().strip_prefix("formwork: ").unwrap()
     }
+}
+
+/// A vocabulary of all bytes, a few longer tokens, and an end.
+fn tokenizer(folder: &Path) -> String {
+    let mut vocab = serde_json::Map::new();
+    let mut add = |token: String| {
+        let id = vocab.len();
+        vocab.insert(token, json!(id));
+    };
+    // The byte-level alphabet: printable bytes are themselves, the others stand above U+0100.
+    let mut beyond = 0x100;
+    for byte in 0..=255_u32 {
+        let printable = matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF);
+        let point = if printable { byte } else { beyond };
+        beyond += u32::from(!printable);
+        add(char::from_u32(point).unwrap().to_string());
+    }
+    for token in ["{\"", "\":", "Ġ\"", "true", "tr", "nu", "ll", "12", "]}"] {
+        add(token.to_owned());
+    }
+    let end = vocab.len();
+    let tokenizer = json!({
+        "version": "1.0",
+        "added_tokens": [{"id": end, "content": "<|im_end|>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}],
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},
+        "decoder": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},
+        "model": {"type": "BPE", "vocab": vocab, "merges": []},
+    });
+    let path = folder.join("tokenizer.json");
+    std::fs::write(&path, tokenizer.to_string()).unwrap();
+    path.display().to_string()
+}
+
+/// Writes a file, and gives its path.
+fn file(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
 }

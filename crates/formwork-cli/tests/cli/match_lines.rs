@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::formwork;
+use crate::{formwork, tokenizer};
 
 /// Answers to requests, each of them one line.
 fn answers(flags: &[&str], requests: &[Value]) -> Vec<Value> {
@@ -20,37 +20,6 @@ fn answers(flags: &[&str], requests: &[Value]) -> Vec<Value> {
 
 fn answer(flags: &[&str], request: Value) -> Value {
     answers(flags, &[request]).remove(0)
-}
-
-/// A vocabulary of all bytes, a few longer tokens, and an end.
-fn tokenizer(folder: &std::path::Path) -> String {
-    let mut vocab = serde_json::Map::new();
-    let mut add = |token: String| {
-        let id = vocab.len();
-        vocab.insert(token, json!(id));
-    };
-    // The byte-level alphabet: printable bytes are themselves, the others stand above U+0100.
-    let mut beyond = 0x100;
-    for byte in 0..=255_u32 {
-        let printable = matches!(byte, 0x21..=0x7E | 0xA1..=0xAC | 0xAE..=0xFF);
-        let point = if printable { byte } else { beyond };
-        beyond += u32::from(!printable);
-        add(char::from_u32(point).unwrap().to_string());
-    }
-    for token in ["{\"", "\":", "Ġ\"", "true", "tr", "nu", "ll", "12", "]}"] {
-        add(token.to_owned());
-    }
-    let end = vocab.len();
-    let tokenizer = json!({
-        "version": "1.0",
-        "added_tokens": [{"id": end, "content": "<|im_end|>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}],
-        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},
-        "decoder": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},
-        "model": {"type": "BPE", "vocab": vocab, "merges": []},
-    });
-    let path = folder.join("tokenizer.json");
-    std::fs::write(&path, tokenizer.to_string()).unwrap();
-    path.display().to_string()
 }
 
 #[test]

@@ -14,13 +14,14 @@ fn help_has_an_example_at_every_level() {
         &[
             &["--help"],
             &["match", "--help"],
+            &["compile", "--help"],
             &["generate", "--help"],
             &["model", "--help"],
             &["model", "pull", "--help"],
             &["model", "path", "--help"],
         ]
     } else {
-        &[&["--help"], &["match", "--help"]]
+        &[&["--help"], &["match", "--help"], &["compile", "--help"]]
     };
     for level in levels {
         assert!(help(level).contains("Example"), "{level:?}");

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "tests fail by panicking and say what they skip")]
 
 mod alphabets;
+mod artefacts;
 mod automata;
 mod batches;
 mod drafts;

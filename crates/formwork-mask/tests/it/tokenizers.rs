@@ -136,7 +136,8 @@ fn fingerprints_tell_vocabularies_apart() {
         .unwrap();
     assert_eq!(a.fingerprint(), same.fingerprint());
     assert_ne!(a.fingerprint(), a.with_eos(&[]).unwrap().fingerprint());
-    assert_ne!(a.fingerprint(), a.padded_to(3).unwrap().fingerprint());
+    // Rows without a token are no part of it.
+    assert_eq!(a.fingerprint(), a.padded_to(3).unwrap().fingerprint());
     assert_eq!(a.padded_to(1).unwrap_err().code(), Code::InconsistentVocabulary);
     assert_eq!(a.with_eos(&[7]).unwrap_err().code(), Code::UnknownToken);
     assert!(a.with_eos(&[0]).unwrap().is_special(TokenId::new(0)));

@@ -77,9 +77,9 @@ pub(super) struct Condition {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Residue {
     /// The integer modulo the condition's unit.
-    rest: BigUint,
+    pub(super) rest: BigUint,
     /// Where that is zero: the unit times ten to which power still divides the integer.
-    zeros: u16,
+    pub(super) zeros: u16,
 }
 
 /// The integer so far is zero: every power of ten divides it.
