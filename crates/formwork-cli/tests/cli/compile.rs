@@ -81,7 +81,8 @@ fn computes_masks_ahead_of_time_and_keeps_them() {
     let said: Value = serde_json::from_str(&done.stdout).unwrap();
     let found = &said["precomputed"];
     assert!(found["covered"].as_u64() > Some(20), "{said}");
-    assert!(found["dynamic"].as_u64() > Some(0) && found["masks"].as_u64() > Some(0), "{said}");
+    // The few tokens that the keys used so far decide are read anew.
+    assert!(found["dynamic"] == 0 && found["masks"].as_u64() > Some(0), "{said}");
     assert_eq!((&found["limit"], &found["max_states"]), (&(64 << 20).into(), &100_000.into()), "{said}");
     let first = std::fs::read(&output).unwrap();
     assert_eq!(said["artefact"]["bytes"], first.len(), "{said}");
