@@ -131,6 +131,12 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// Whether some state may read a special token. Where none does, walks over a vocabulary needn't try its special tokens, of which some
+    /// have hundreds.
+    fn reads_specials(&self) -> bool {
+        true
+    }
+
     /// How many characters of `class` can be read from here, one after another in any combination, with every prefix live and
     /// every position in between at a character's end; `u32::MAX` where there is no bound. `0` is always right.
     fn safe_chars(&self, seq: &Frames, state: State, class: CharClass) -> u32 {

@@ -389,6 +389,10 @@ impl Automaton for JsonAutomaton {
         Some(self.fingerprint_of(seq, state, depth))
     }
 
+    fn reads_specials(&self) -> bool {
+        false
+    }
+
     fn safe_chars(&self, seq: &Frames, state: State, class: CharClass) -> u32 {
         self.safe_chars_of(seq, state, class)
     }

@@ -88,6 +88,10 @@ impl Automaton for RegexAutomaton {
         Some(self.langs.state_fingerprint(LangState::from_id(state.c)))
     }
 
+    fn reads_specials(&self) -> bool {
+        false
+    }
+
     fn safe_chars(&self, _seq: &Frames, state: State, class: CharClass) -> u32 {
         let state = LangState::from_id(state.c);
         if class != CharClass::Blank && self.langs.at_char_boundary(state) {
