@@ -54,6 +54,8 @@ pub(crate) struct Trie {
     /// Tells it from all others of this process.
     id: u32,
     nodes: Vec<Node>,
+    /// Their bytes, by which most siblings are passed over.
+    bytes: Vec<u8>,
     /// How many of them, the first ones, are of the first level.
     roots: u32,
     groups: Vec<Vec<u32>>,
@@ -133,6 +135,7 @@ impl Trie {
             }
             open.extend(inner.into_iter().rev());
         }
+        self.bytes = self.nodes.iter().map(|node| node.byte).collect();
     }
 
     fn put(&mut self, node: usize, id: u32) {
@@ -159,6 +162,12 @@ impl Trie {
         &self.nodes
     }
 
+    /// The byte of each node.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The nodes of the first level.
     pub(crate) fn roots(&self) -> Siblings {
         Siblings { next: 0, end: self.roots }
@@ -167,13 +176,13 @@ impl Trie {
     /// Passes over siblings up to the first with one of these bytes; says whether there is one.
     #[inline]
     pub(crate) fn skip_to(&self, left: &mut Siblings, bytes: &ByteSet) -> bool {
-        while let Some(node) = self.nodes.get(left.next as usize).filter(|_| left.next < left.end) {
-            let Some(byte) = bytes.next_from(node.byte) else { break };
-            if byte == node.byte {
+        while let Some(&here) = self.bytes.get(left.next as usize).filter(|_| left.next < left.end) {
+            let Some(byte) = bytes.next_from(here) else { break };
+            if byte == here {
                 return true;
             }
-            let rest = &self.nodes[left.next as usize..left.end as usize];
-            left.next += to_u32(rest.partition_point(|node| node.byte < byte));
+            let rest = &self.bytes[left.next as usize..left.end as usize];
+            left.next += to_u32(rest.partition_point(|other| *other < byte));
         }
         left.next = left.end;
         false
@@ -231,7 +240,9 @@ impl Trie {
 
     /// Bytes held on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.nodes.capacity() * size_of::<Node>() + self.groups.iter().map(|g| g.capacity() * 4 + 24).sum::<usize>()
+        self.nodes.capacity() * size_of::<Node>()
+            + self.bytes.capacity()
+            + self.groups.iter().map(|g| g.capacity() * 4 + 24).sum::<usize>()
     }
 }
 

@@ -155,22 +155,27 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 break;
             }
             let index = left.next;
-            let node = trie.nodes()[index as usize];
             left.next += 1;
+            // Most siblings end here, before more of them than their byte is looked at.
+            let byte = trie.bytes()[index as usize];
+            let known = slot.map(|slot| self.scratch.memo.get(slot, byte));
+            if known == Some(DEAD) || known.is_none() && !readable.contains(byte) {
+                continue;
+            }
+            let node = trie.nodes()[index as usize];
             if chars > 0 && node.reach <= chars {
                 continue;
             }
-            let taken = match (slot, place) {
-                (Some(slot), _) => match self.scratch.memo.get(slot, node.byte) {
-                    DEAD => continue,
+            let taken = match (slot.zip(known), place) {
+                (Some((slot, known)), _) => match known {
                     LIVE if node.is_leaf() => Taken::End,
-                    known if known >= FIRST => Taken::To(u32::from(known - FIRST)),
+                    _ if known >= FIRST => Taken::To(u32::from(known - FIRST)),
                     _ => {
                         self.seq.truncate(root);
                         self.take(trie, slot, root, node, depth)
                     }
                 },
-                (None, Some(at)) if readable.contains(node.byte) => self.take_from_place(trie, at, node, depth),
+                (None, Some(at)) => self.take_from_place(trie, at, node, depth),
                 _ => continue,
             };
             let next = match taken {
