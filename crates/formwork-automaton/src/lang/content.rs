@@ -70,14 +70,15 @@ impl Store {
 
     fn atom_fingerprint(&self, atom: u32) -> Fingerprint {
         match self.atoms.get(atom as usize) {
-            Some(Atom::Pattern { print, .. } | Atom::Literals { print, .. }) => *print,
+            Some(Atom::Pattern { source, print, .. }) => *print.get_or_init(|| of_pattern(&source.0, source.1)),
+            Some(Atom::Literals { literals, print, .. }) => *print.get_or_init(|| of_literals(literals)),
             None => Content::of("no atom").finish(),
         }
     }
 }
 
 /// What a pattern in its frame is.
-pub(super) fn of_pattern(regex: &Regex, frame: Frame) -> Fingerprint {
+fn of_pattern(regex: &Regex, frame: Frame) -> Fingerprint {
     let mut content = Content::of("expression");
     content.word(match frame {
         Frame::Exact => 0,
@@ -89,7 +90,7 @@ pub(super) fn of_pattern(regex: &Regex, frame: Frame) -> Fingerprint {
 }
 
 /// What a finite set is.
-pub(super) fn of_literals(literals: &Literals) -> Fingerprint {
+fn of_literals(literals: &Literals) -> Fingerprint {
     let mut content = Content::of("texts");
     content.list(literals.len());
     for text in literals.iter() {

@@ -1,5 +1,6 @@
 //! What building needs a lock for: patterns, formulas, and which state is which.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use formwork_grammar::Regex;
@@ -9,7 +10,6 @@ use super::LangLimits;
 use super::byte_classes::{ByteClasses, Partition};
 use super::byte_set::ByteSet;
 use super::compile::{self, Frame};
-use super::content;
 use super::error::LangError;
 use super::formula::{AtomId, ClassesId, Connective, Facts, Formula, FormulaId, Formulas, NO, YES};
 use super::literals::{Literals, Range};
@@ -21,8 +21,8 @@ use crate::fingerprint::Fingerprint;
 /// One thing that formulas are made of.
 #[derive(Debug)]
 pub(super) enum Atom {
-    Pattern { program: Arc<Program>, classes: ClassesId, print: Fingerprint },
-    Literals { literals: Literals, classes: ClassesId, print: Fingerprint },
+    Pattern { program: Arc<Program>, classes: ClassesId, source: Arc<(Regex, Frame)>, print: OnceCell<Fingerprint> },
+    Literals { literals: Literals, classes: ClassesId, print: OnceCell<Fingerprint> },
 }
 
 /// Everything behind the lock.
@@ -39,7 +39,7 @@ pub(super) struct Store {
     partitions: Vec<Arc<ByteClasses>>,
     partition_ids: FxHashMap<Arc<ByteClasses>, ClassesId>,
     joins: FxHashMap<(ClassesId, ClassesId), ClassesId>,
-    patterns: FxHashMap<(Regex, Frame), Result<FormulaId, LangError>>,
+    patterns: FxHashMap<Arc<(Regex, Frame)>, Result<FormulaId, LangError>>,
     literal_sets: FxHashMap<Literals, FormulaId>,
     /// Which state stands for which formula and place in a character.
     pub(super) states: FxHashMap<(FormulaId, utf8::Utf8), u32>,
@@ -107,17 +107,17 @@ impl Store {
 
     /// The formula before the first byte of a pattern in its frame.
     pub(super) fn pattern(&mut self, regex: &Regex, frame: Frame) -> Result<FormulaId, LangError> {
-        let key = (regex.clone(), frame);
-        if let Some(known) = self.patterns.get(&key) {
+        let source = Arc::new((regex.clone(), frame));
+        if let Some(known) = self.patterns.get(&source) {
             return known.clone();
         }
-        let result = self.compile(regex, frame);
-        self.patterns.insert(key, result.clone());
+        let result = self.compile(&source);
+        self.patterns.insert(source, result.clone());
         result
     }
 
-    fn compile(&mut self, regex: &Regex, frame: Frame) -> Result<FormulaId, LangError> {
-        let compiled = compile::compile(regex, frame, &mut self.spellings, self.limits.max_nfa)?;
+    fn compile(&mut self, source: &Arc<(Regex, Frame)>) -> Result<FormulaId, LangError> {
+        let compiled = compile::compile(&source.0, source.1, &mut self.spellings, self.limits.max_nfa)?;
         let mut observers = Vec::with_capacity(compiled.observers.len());
         for observer in &compiled.observers {
             observers.push(self.pattern(observer, Frame::Suffix)?);
@@ -140,8 +140,8 @@ impl Store {
         ));
         let atom = AtomId::try_from(self.atoms.len()).unwrap_or(AtomId::MAX);
         let observers: Box<[FormulaId]> = observers.into();
-        let print = content::of_pattern(regex, frame);
-        self.atoms.push(Atom::Pattern { program: Arc::clone(&program), classes, print });
+        let (source, print) = (Arc::clone(source), OnceCell::new());
+        self.atoms.push(Atom::Pattern { program: Arc::clone(&program), classes, source, print });
         Ok(self.enter(atom, &program, &observers))
     }
 
@@ -157,8 +157,7 @@ impl Store {
         let classes = self.intern_partition(classes);
         let atom = AtomId::try_from(self.atoms.len()).unwrap_or(AtomId::MAX);
         let range = Range::all(&literals);
-        let print = content::of_literals(&literals);
-        self.atoms.push(Atom::Literals { literals: literals.clone(), classes, print });
+        self.atoms.push(Atom::Literals { literals: literals.clone(), classes, print: OnceCell::new() });
         let id = self.range(atom, range);
         self.literal_sets.insert(literals, id);
         id
