@@ -276,19 +276,24 @@ impl Generation {
 #[inline]
 fn key<A: Automaton + ?Sized>(automaton: &A, seq: &Frames, state: State, frames: usize) -> Key {
     let mut key = automaton.signature(seq, state, frames);
-    let mut at = state.frame;
+    let mut empty = without_keys(seq, state);
     for chunk in 0..frames.div_ceil(32) {
-        let mut empty = 0_u32;
-        for bit in 0..(frames - chunk * 32).min(32) {
-            if at.is_none() {
-                break;
-            }
-            let frame = seq.peek(at);
-            empty |= u32::from(frame.keys.is_empty()) << bit;
-            at = frame.parent;
-        }
-        key.push(empty);
+        let bits = (0..(frames - chunk * 32).min(32)).zip(&mut empty);
+        key.push(bits.fold(0, |word, (bit, is_empty)| word | u32::from(is_empty) << bit));
     }
     key.push(u32::try_from(frames).unwrap_or(u32::MAX));
     key
+}
+
+/// For each open frame, the innermost first, whether it has no keys at all.
+pub(crate) fn without_keys(seq: &Frames, state: State) -> impl Iterator<Item = bool> {
+    let mut at = state.frame;
+    std::iter::from_fn(move || {
+        if at.is_none() {
+            return None;
+        }
+        let frame = seq.peek(at);
+        at = frame.parent;
+        Some(frame.keys.is_empty())
+    })
 }

@@ -3,6 +3,8 @@
 use formwork_automaton::{Automaton, Fingerprint, Frames, State};
 use sha2::{Digest, Sha256};
 
+use crate::cache::without_keys;
+
 /// The fingerprint of the words that a mask may depend on, `frames` frames deep; `None` where the automaton has none.
 ///
 /// As in the cache's keys, only that a frame has no keys at all leaves no trace in a walk, so that is part of it.
@@ -14,14 +16,8 @@ pub(crate) fn fingerprint<A: Automaton + ?Sized>(
 ) -> Option<Fingerprint> {
     let mut hash = Sha256::new();
     hash.update(automaton.fingerprint(seq, state, frames)?.to_bytes());
-    let mut at = state.frame;
-    for _ in 0..frames {
-        if at.is_none() {
-            break;
-        }
-        let frame = seq.peek(at);
-        hash.update([u8::from(frame.keys.is_empty())]);
-        at = frame.parent;
+    for is_empty in without_keys(seq, state).take(frames) {
+        hash.update([u8::from(is_empty)]);
     }
     hash.update((frames as u64).to_le_bytes());
     let digest: [u8; 32] = hash.finalize().into();

@@ -14,7 +14,7 @@ use crate::history::History;
 use crate::mask::Mask;
 use crate::spelling;
 use crate::vocabulary::Vocabulary;
-use crate::walk;
+use crate::walk::{self, Refused, read_bytes};
 
 /// The most tokens, or bytes, that [`Matcher::forced`] and [`Matcher::forced_bytes`] give at once.
 const MOST_FORCED: usize = 4096;
@@ -117,14 +117,16 @@ impl Matcher {
             self.generation = self.constraint.renew(&self.generation);
         }
         let automaton = &**self.generation.automaton();
+        let Some(index) = self.generation.find(automaton, &self.seq, self.at.state) else { return Ok(false) };
+        self.take_known(index);
+        Ok(true)
+    }
+
+    /// Makes a mask that the generation has the present one.
+    fn take_known(&mut self, index: usize) {
         let vocabulary = self.constraint.vocabulary();
-        let state = self.at.state;
-        if let Some(index) = self.generation.find(automaton, &self.seq, state) {
-            let shared = self.generation.load(index, vocabulary, &mut self.seq, state, &mut self.row);
-            self.current = if shared { Current::Shared(index) } else { Current::Own };
-            return Ok(true);
-        }
-        Ok(false)
+        let shared = self.generation.load(index, vocabulary, &mut self.seq, self.at.state, &mut self.row);
+        self.current = if shared { Current::Shared(index) } else { Current::Own };
     }
 
     fn find_mask(&mut self) -> Result<(), Error> {
@@ -144,8 +146,7 @@ impl Matcher {
         {
             vocabulary.scratches().give_back(scratch);
             self.constraint.count_loaded();
-            let shared = self.generation.load(index, vocabulary, &mut self.seq, state, &mut self.row);
-            self.current = if shared { Current::Shared(index) } else { Current::Own };
+            self.take_known(index);
             return Ok(());
         }
         let walked = walk::walk(automaton, vocabulary, &self.generation, &mut self.seq, state, &mut scratch);
@@ -473,28 +474,6 @@ impl Matcher {
             }
         }
     }
-}
-
-/// Where text leads.
-fn read_bytes(automaton: &dyn Automaton, seq: &mut Frames, mut state: State, bytes: &[u8]) -> Result<State, Refused> {
-    for (offset, &byte) in bytes.iter().enumerate() {
-        state = match automaton.step(seq, state, Symbol::Byte(byte)) {
-            Step::To(next) => next,
-            Step::Dead => {
-                return Err(Refused { offset, limit: None });
-            }
-            Step::Limit(kind) => {
-                return Err(Refused { offset, limit: Some(kind) });
-            }
-        };
-    }
-    Ok(state)
-}
-
-/// Why bytes could not be read, and how many could.
-struct Refused {
-    offset: usize,
-    limit: Option<LimitKind>,
 }
 
 impl fmt::Debug for Matcher {

@@ -154,19 +154,42 @@ fn frame_depth(seq: &Frames, state: State) -> Option<u32> {
     (!state.frame.is_none()).then(|| seq.peek(state.frame).depth)
 }
 
+/// Where text leads; what that appends to the store stays there, on errors too.
+pub(crate) fn read_bytes<A: Automaton + ?Sized>(
+    automaton: &A,
+    seq: &mut Frames,
+    mut state: State,
+    bytes: &[u8],
+) -> Result<State, Refused> {
+    for (offset, &byte) in bytes.iter().enumerate() {
+        state = match automaton.step(seq, state, Symbol::Byte(byte)) {
+            Step::To(next) => next,
+            Step::Dead => {
+                return Err(Refused { offset, limit: None });
+            }
+            Step::Limit(kind) => {
+                return Err(Refused { offset, limit: Some(kind) });
+            }
+        };
+    }
+    Ok(state)
+}
+
+/// Why bytes could not be read, and how many could.
+pub(crate) struct Refused {
+    pub(crate) offset: usize,
+    pub(crate) limit: Option<LimitKind>,
+}
+
 /// Whether all of a token can be read; what that appends stays.
 pub(crate) fn is_allowed<A: Automaton + ?Sized>(
     automaton: &A,
     vocabulary: &Vocabulary,
     seq: &mut Frames,
-    mut state: State,
+    state: State,
     id: u32,
 ) -> bool {
-    for &byte in vocabulary.bytes(TokenId::new(id)).unwrap_or_default() {
-        let Step::To(next) = automaton.step(seq, state, Symbol::Byte(byte)) else { return false };
-        state = next;
-    }
-    true
+    read_bytes(automaton, seq, state, vocabulary.bytes(TokenId::new(id)).unwrap_or_default()).is_ok()
 }
 
 /// One walk under way.
@@ -301,17 +324,16 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 self.seq.truncate(before);
                 let step = self.automaton.step(self.seq, state, Symbol::Byte(node.byte));
                 let open = self.leaves_open(trie, node);
-                let Step::To(next) = step else {
-                    if let Step::Limit(kind) = step {
-                        self.limit = Some(kind);
+                let next = match step {
+                    Step::To(next) if !open => next,
+                    step => {
+                        if let Step::Limit(kind) = step {
+                            self.limit = Some(kind);
+                        }
+                        trie.each_below(node, |node| trie.each_token(node, |id| self.scratch.forbid(id)));
+                        continue;
                     }
-                    trie.each_below(node, |node| trie.each_token(node, |id| self.scratch.forbid(id)));
-                    continue;
                 };
-                if open {
-                    trie.each_below(node, |node| trie.each_token(node, |id| self.scratch.forbid(id)));
-                    continue;
-                }
                 trie.each_token(node, |id| self.scratch.allow(id));
                 let behind = wanted == ByteSet::all() || base.ends_run(node.byte);
                 let wanted_next = if behind { ByteSet::all() } else { self.automaton.exceptions(self.seq, next) };

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use formwork_automaton::{Automaton, Mark, State, Step, Symbol};
+use formwork_automaton::{Automaton, Mark, State};
 
-use super::Walk;
+use super::{Refused, Walk, read_bytes};
 use crate::cache::{Part, Pending};
 use crate::trie::{Node, Trie};
 
@@ -86,24 +86,12 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         while let Some(Pending { node, path }) = self.pending.pop() {
             self.seq.truncate(root);
             self.scratch.places.clear();
-            let mut state = start;
-            let mut is_live = true;
-            for &byte in &path {
-                match self.automaton.step(self.seq, state, Symbol::Byte(byte)) {
-                    Step::To(next) => state = next,
-                    Step::Dead => is_live = false,
-                    Step::Limit(kind) => {
-                        self.limit = Some(kind);
-                        is_live = false;
-                    }
-                }
-                if !is_live {
-                    break;
-                }
+            let read = read_bytes(self.automaton, self.seq, start, &path);
+            if let Err(Refused { limit: Some(kind), .. }) = read {
+                self.limit = Some(kind);
             }
-            if self.leaves_open(trie, node) || !is_live {
-                continue;
-            }
+            let open = self.leaves_open(trie, node);
+            let Some(state) = read.ok().filter(|_| !open) else { continue };
             trie.each_token(node, |id| self.scratch.allow(id));
             if !node.is_leaf() {
                 let depth = path.len() - 1;

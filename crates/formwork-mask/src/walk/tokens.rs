@@ -121,15 +121,16 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
 
     /// Tries the tokens below a place on the path.
     pub(super) fn descend(&mut self, trie: &Trie, below: Siblings, depth: usize, chars: u8, root: Mark) {
-        let mut siblings = std::mem::take(&mut self.scratch.siblings);
-        siblings.push(below);
-        while let Some(mut left) = siblings.pop() {
-            let depth = depth + siblings.len();
+        // A part's own descent goes on above what is left of the one around it.
+        let floor = self.scratch.siblings.len();
+        self.scratch.siblings.push(below);
+        while self.scratch.siblings.len() > floor {
+            let Some(mut left) = self.scratch.siblings.pop() else { break };
+            let depth = depth + self.scratch.siblings.len() - floor;
             if let Some(children) = self.try_siblings(trie, &mut left, depth, chars, root) {
-                siblings.extend([left, children]);
+                self.scratch.siblings.extend([left, children]);
             }
         }
-        self.scratch.siblings = siblings;
     }
 
     /// Tries the tokens that end at siblings, up to one that others go on from; gives its children.
