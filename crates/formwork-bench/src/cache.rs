@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use formwork::{CompiledConstraint, Constraint, SchemaOptions, Vocabulary, Whitespace};
+use formwork::{CompiledConstraint, Constraint, Vocabulary};
 
-use crate::engine::FLEXIBLE_BLANKS;
+use crate::engine::formwork_options;
 use crate::error::Error;
 use crate::masks::instances::Case;
-use crate::masks::{self, machine};
+use crate::masks::{self, Given, machine};
 use crate::output::write_json;
 
 mod batches;
@@ -27,11 +27,8 @@ const PROTOCOL: &str = "Lookups: each instance is fed token by token up to its f
 /// Example: formwork-bench cache maskbench.jsonl.xz --tokenizer tokenizer.json --sample 100 --json out.json
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The corpus: JSON lines with `name` and `case: {schema, tests: [{valid, data}]}`, or the same compressed with xz.
-    corpus: PathBuf,
-    /// A tokenizer.json.
-    #[arg(long)]
-    tokenizer: PathBuf,
+    #[command(flatten)]
+    given: Given,
     /// Take this many schemas only: all that are taken stay compiled until the end.
     #[arg(long)]
     sample: Option<usize>,
@@ -44,10 +41,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
-    let vocabulary = Vocabulary::from_tokenizer_json(&args.tokenizer)?;
+    let vocabulary = Vocabulary::from_tokenizer_json(&args.given.tokenizer)?;
     vocabulary.prepare();
     let mut unspellable = 0;
-    let cases = masks::cases(&args.corpus, args.sample, &vocabulary, &mut unspellable)?;
+    let cases = masks::cases(&args.given.corpus, args.sample, &vocabulary, &mut unspellable)?;
     let compiled: Vec<(&Case, CompiledConstraint)> =
         cases.iter().filter_map(|case| Some((case, compile(case, &vocabulary)?))).collect();
 
@@ -59,8 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 
     let report = Report {
         formwork_bench: env!("CARGO_PKG_VERSION"),
-        corpus: args.corpus.display().to_string(),
-        tokenizer: args.tokenizer.display().to_string(),
+        corpus: args.given.corpus.display().to_string(),
+        tokenizer: args.given.tokenizer.display().to_string(),
         vocabulary: vocabulary.len(),
         schemas: cases.len(),
         instances_unspellable: unspellable,
@@ -83,6 +80,5 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 
 /// The constraint as the engine `formwork` compiles it; `None` where it is refused.
 fn compile(case: &Case, vocabulary: &Vocabulary) -> Option<CompiledConstraint> {
-    let options = SchemaOptions::default().whitespace(Whitespace::Flexible(FLEXIBLE_BLANKS));
-    Constraint::json_schema_with(&case.schema, &options).ok()?.compile(vocabulary).ok()
+    Constraint::json_schema_with(&case.schema, &formwork_options(false)).ok()?.compile(vocabulary).ok()
 }

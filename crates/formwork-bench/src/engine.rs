@@ -10,8 +10,7 @@ use crate::error::Error;
 mod formwork;
 mod llguidance;
 
-/// The longest run of blanks that Formwork is asked to accept.
-pub(crate) const FLEXIBLE_BLANKS: u16 = 8;
+pub(crate) use self::formwork::options as formwork_options;
 
 /// One independent instance of an engine, with caches of its own.
 pub(crate) trait Engine {

@@ -28,16 +28,23 @@ const PROTOCOL: &str = "Timed: from matcher state to a dense row of mask bits th
     Only schemas with right answers count. Each sample is the smaller of two cold passes by independent instances of the engine, in the same \
     shuffled order; single-threaded. Instances as Python's json.dumps writes them, split by longest match, the same ids for all engines.";
 
+/// What is walked, and over which vocabulary.
+#[derive(clap::Args)]
+pub(crate) struct Given {
+    /// The corpus: JSON lines with `name` and `case: {schema, tests: [{valid, data}]}`, or the same compressed with xz.
+    pub(crate) corpus: PathBuf,
+    /// A tokenizer.json.
+    #[arg(long)]
+    pub(crate) tokenizer: PathBuf,
+}
+
 /// Times masks over a corpus of schemas and instances.
 ///
 /// Example: formwork-bench masks maskbench.jsonl.xz --tokenizer tokenizer.json --sample 500 --json out.json
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The corpus: JSON lines with `name` and `case: {schema, tests: [{valid, data}]}`, or the same compressed with xz.
-    corpus: PathBuf,
-    /// A tokenizer.json.
-    #[arg(long)]
-    tokenizer: PathBuf,
+    #[command(flatten)]
+    given: Given,
     /// Take this many schemas only.
     #[arg(long)]
     sample: Option<usize>,
@@ -69,9 +76,9 @@ struct Records {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Error> {
-    let vocabulary = Vocabulary::from_tokenizer_json(&args.tokenizer)?;
+    let vocabulary = Vocabulary::from_tokenizer_json(&args.given.tokenizer)?;
     let mut unspellable = 0;
-    let cases = cases(&args.corpus, args.sample, &vocabulary, &mut unspellable)?;
+    let cases = cases(&args.given.corpus, args.sample, &vocabulary, &mut unspellable)?;
     let eos: Vec<u32> = vocabulary.eos().iter().map(|id| id.get()).collect();
     let vocabulary_len = vocabulary.len();
     drop(vocabulary);
@@ -92,8 +99,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
 
     let report = Report {
         formwork_bench: env!("CARGO_PKG_VERSION"),
-        corpus: args.corpus.display().to_string(),
-        tokenizer: args.tokenizer.display().to_string(),
+        corpus: args.given.corpus.display().to_string(),
+        tokenizer: args.given.tokenizer.display().to_string(),
         vocabulary: vocabulary_len,
         schemas,
         instances_unspellable: unspellable,
@@ -138,9 +145,14 @@ fn interleaved(args: &Args, cases: &[Case], eos: &[u32]) -> Result<Vec<Run>, Err
     let mut pairs = Vec::new();
     for &kind in &args.engines {
         let start = Instant::now();
-        let first = kind.start(&args.tokenizer)?;
+        let first = kind.start(&args.given.tokenizer)?;
         let setup_ms = start.elapsed().as_secs_f64() * 1e3;
-        pairs.push(Pair { kind, setup_ms, instances: [first, kind.start(&args.tokenizer)?], records: Vec::new() });
+        pairs.push(Pair {
+            kind,
+            setup_ms,
+            instances: [first, kind.start(&args.given.tokenizer)?],
+            records: Vec::new(),
+        });
     }
     let progress = progress(cases.len());
     for case in cases {
@@ -188,7 +200,7 @@ fn spawn(args: &Args, kind: Kind, flag: &str) -> Result<Vec<u8>, Error> {
     let path = std::env::temp_dir().join(name);
     let program = std::env::current_exe().map_err(|e| failed(e.to_string()))?;
     let mut command = Command::new(program);
-    command.arg("masks").arg(&args.corpus).arg("--tokenizer").arg(&args.tokenizer);
+    command.arg("masks").arg(&args.given.corpus).arg("--tokenizer").arg(&args.given.tokenizer);
     command.arg("--engines").arg(kind.name()).arg(flag).arg(&path);
     if let Some(sample) = args.sample {
         command.arg("--sample").arg(sample.to_string());
@@ -217,7 +229,7 @@ fn memory(args: &Args, path: &Path, cases: &[Case], eos: &[u32]) -> Result<(), E
     let reset = std::fs::write("/proc/self/clear_refs", "5").is_ok();
     let before = resident("VmRSS:");
     for &kind in &args.engines {
-        let engine = kind.start(&args.tokenizer)?;
+        let engine = kind.start(&args.given.tokenizer)?;
         for case in cases {
             measure(&*engine, case, eos);
         }

@@ -3,7 +3,10 @@
 use formwork::{CompiledConstraint, Constraint, Matcher, SchemaOptions, TokenId, Vocabulary, Whitespace};
 use serde_json::Value;
 
-use super::{Compiled, Engine, FLEXIBLE_BLANKS, Sequence};
+use super::{Compiled, Engine, Sequence};
+
+/// The longest run of blanks that is accepted.
+const FLEXIBLE_BLANKS: u16 = 8;
 
 struct Formwork {
     vocabulary: Vocabulary,
@@ -12,9 +15,13 @@ struct Formwork {
 
 pub(super) fn start(vocabulary: Vocabulary, spaced: bool) -> Box<dyn Engine> {
     vocabulary.prepare();
+    Box::new(Formwork { vocabulary, options: options(spaced) })
+}
+
+/// How schemas are read: with one space after `,` and `:`, or with blanks wherever JSON has them.
+pub(crate) fn options(spaced: bool) -> SchemaOptions {
     let whitespace = if spaced { Whitespace::Spaced } else { Whitespace::Flexible(FLEXIBLE_BLANKS) };
-    let options = SchemaOptions::default().whitespace(whitespace);
-    Box::new(Formwork { vocabulary, options })
+    SchemaOptions::default().whitespace(whitespace)
 }
 
 impl Engine for Formwork {
