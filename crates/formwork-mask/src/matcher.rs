@@ -382,7 +382,7 @@ impl Matcher {
             self.seq.truncate(mark);
         }
         let byte = only?;
-        for &special in self.constraint.vocabulary().special_list() {
+        for &special in self.constraint.vocabulary().specials_for(automaton) {
             let live = matches!(automaton.step(&mut self.seq, state, Symbol::Special(special)), Step::To(_));
             self.seq.truncate(mark);
             if live {

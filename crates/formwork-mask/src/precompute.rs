@@ -345,7 +345,7 @@ impl<'a> Explorer<'a> {
         }
         let bytes = place.bytes.saturating_add(1);
         let mark = seq.mark();
-        let specials = self.compiled.vocabulary().special_list().iter().copied().map(Symbol::Special);
+        let specials = self.compiled.vocabulary().specials_for(self.automaton).iter().copied().map(Symbol::Special);
         let readable = self.automaton.readable(seq, state);
         for symbol in readable.iter().map(Symbol::Byte).chain(specials) {
             if let Step::To(next) = self.automaton.step(seq, state, symbol) {

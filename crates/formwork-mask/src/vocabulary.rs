@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use formwork_automaton::{CharClass, TokenId};
+use formwork_automaton::{Automaton, CharClass, TokenId};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
@@ -302,9 +302,9 @@ impl Vocabulary {
         &self.core.scratches
     }
 
-    /// The special tokens, in order of their ids.
-    pub(crate) fn special_list(&self) -> &[TokenId] {
-        &self.core.special_list
+    /// The special tokens that an automaton may read, in order of their ids: all, or none where no state of it reads one.
+    pub(crate) fn specials_for<A: Automaton + ?Sized>(&self, automaton: &A) -> &[TokenId] {
+        if automaton.reads_specials() { &self.core.special_list } else { &[] }
     }
 
     /// A token as errors show it.

@@ -351,8 +351,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
     /// Tries the special tokens; those that end a sequence are also allowed wherever the automaton accepts.
     fn try_specials(&mut self, state: State) {
         let mark = self.seq.mark();
-        let specials = if self.automaton.reads_specials() { self.vocabulary.special_list() } else { &[] };
-        for &id in specials {
+        for &id in self.vocabulary.specials_for(self.automaton) {
             match self.automaton.step(self.seq, state, Symbol::Special(id)) {
                 Step::To(_) => self.scratch.allow(id.get()),
                 Step::Dead => {}
