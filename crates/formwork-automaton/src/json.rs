@@ -117,6 +117,8 @@ pub struct JsonAutomaton {
     cheapest: Memo<FormId, Option<Cheapest>>,
     cheapest_values: Memo<FormId, Option<Arc<few::FewValue>>>,
     few_strings: Memo<(u32, usize), Arc<few::Values>>,
+    /// (atom, index, items missing)
+    later_values: Memo<(u32, u32, u32), Arc<[few::FewValue]>>,
     /// Whether some array's items are compared.
     comparing: bool,
     array_groups: Interner<ArrayGroup>,
@@ -189,6 +191,7 @@ impl JsonAutomaton {
             cheapest: Memo::new(),
             cheapest_values: Memo::new(),
             few_strings: Memo::new(),
+            later_values: Memo::new(),
             comparing,
             array_groups: Interner::new(),
             array_atoms: Interner::new(),
@@ -317,6 +320,7 @@ impl JsonAutomaton {
             self.cheapest.bytes(),
             self.cheapest_values.bytes(),
             self.few_strings.bytes(),
+            self.later_values.bytes(),
             self.array_members.bytes(),
             self.object_members.bytes(),
             self.loose_machines.bytes(),

@@ -612,3 +612,27 @@ fn a_repeated_item_is_one_that_may_stand_there() {
         check(&schema, &["[null,false,null]", "[[],1]"], &["[null,null,null]", "[null,false]", "[[],[]]"]);
     }
 }
+
+#[test]
+fn an_item_leaves_those_after_it_their_values() {
+    let first = json!({"oneOf": [{"enum": [{}]}, {"type": "number", "minimum": 0.75, "maximum": 1}]});
+    let schema = json!({"type": "array", "minItems": 2, "uniqueItems": true, "prefixItems": [first, {"enum": [{}]}]});
+    check(&schema, &["[1,{}]", "[0.75,{}]"], &["[{},{}]", "[{", "[{}"]);
+    assert_eq!(read(&compile(&schema, &SchemaOptions::default()), "[{").err(), Some(1));
+    let number = json!({"type": "number", "minimum": -1.5, "maximum": -1});
+    let schema = json!({
+        "type": "array", "uniqueItems": true, "contains": number, "minContains": 2, "prefixItems": [true, {"type": "integer"}], "maxItems": 2,
+    });
+    for numbers in [Numbers::Plain, Numbers::Any] {
+        let options = SchemaOptions::default().whitespace(Whitespace::Compact).numbers(numbers);
+        check_with(&schema, &options, &["[-1.5,-1]", "[-1.25,-1]"], &["[-1,-1]", "[-1,", "[-1E", "[-2,-1]"]);
+    }
+}
+
+#[test]
+fn a_number_goes_on_where_it_would_repeat_another() {
+    let short = json!({"type": "array", "uniqueItems": true, "prefixItems": [true], "maxItems": 1});
+    let schema = json!({"type": "array", "minItems": 2, "maxItems": 3, "uniqueItems": true, "contains": short, "minContains": 2});
+    let options = SchemaOptions::default().whitespace(Whitespace::Flexible(2));
+    check_with(&schema, &options, &["[[4], 85187.182884, [41]]", "[[4],[]]"], &["[[4],[4]]", "[[4],1]"]);
+}

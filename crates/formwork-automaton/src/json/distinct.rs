@@ -356,6 +356,11 @@ impl JsonAutomaton {
         step
     }
 
+    /// Whether a configuration is inside of an item that is compared.
+    pub(super) fn is_in_compared(&self, seq: &Frames, state: State) -> bool {
+        self.comparing && !state.frame.is_none() && seq.peek(state.frame).watch == Watch::Compare
+    }
+
     fn is_item_live(&self, seq: &Frames, id: FrameId, state: State) -> bool {
         let frame = seq.frame(id);
         let Some(asked) = self.asked_of_item(seq, &frame) else { return self.is_new_possible(seq, id, state) };
@@ -376,21 +381,26 @@ impl JsonAutomaton {
             }
             Await::Object { .. } => false,
         };
-        if !asks || self.is_free(state, frame.count as usize) {
+        if !asks {
             return true;
         }
-        // Other items can't be repeated any more.
-        let near = seq.keys(frame.keys).filter(|old| may_become(text, old)).count();
-        if near == 0 || self.is_free(state, near) {
+        let needed = self.needed_later(seq, &frame);
+        if self.is_free(state, (frame.count as usize).saturating_add(needed.len())) {
+            return true;
+        }
+        // Other items can't be repeated any more, and other values not taken from items that need them.
+        let taken = seq.keys(frame.keys).chain(needed.iter().map(|value| value.key.as_bytes()));
+        let near: Vec<&[u8]> = taken.filter(|old| may_become(text, old)).collect();
+        if near.is_empty() || self.is_free(state, near.len()) {
             return true;
         }
         seq.note_dynamic();
         if state.frame == id
-            && let Some(live) = self.is_string_left(seq, &frame, state)
+            && let Some(live) = self.is_string_left(text, &near, state)
         {
             return live;
         }
-        if self.closes(seq.clone(), state, &frame) || self.fresh_items(seq, &frame).next().is_some() {
+        if self.closes(seq.clone(), state, &frame) || self.fresh_items(seq, &frame, &needed).next().is_some() {
             return true;
         }
         let read = |seq: &mut Frames, state: State, byte: u8| {
@@ -428,9 +438,9 @@ impl JsonAutomaton {
         }
     }
 
-    /// The values that are found for an item where it must be a new one, of those that its text begins: each read so far as the text
-    /// goes.
-    fn fresh_items(&self, seq: &Frames, frame: &Frame) -> impl Iterator<Item = (Frames, State)> {
+    /// The values that are found for an item where it must be a new one and none of those that are needed, of those that its text
+    /// begins: each read so far as the text goes.
+    fn fresh_items(&self, seq: &Frames, frame: &Frame, needed: &[FewValue]) -> impl Iterator<Item = (Frames, State)> {
         let seen = Seen::new(seq, frame.keys);
         let begun = whole_of(seq.kept_from(frame.text));
         let mut values: Vec<(FormId, Value)> = Vec::new();
@@ -444,17 +454,16 @@ impl JsonAutomaton {
                     Some(begun) => self.values_that_begin(*form, cap, begun),
                     None => self.some_values(*form, cap),
                 };
-                values.extend(
-                    some.list.iter().filter(|value| !seen.contains(&value.key)).map(|v| (*form, v.value.clone())),
-                );
+                let fresh = some.list.iter().filter(|value| !seen.contains(&value.key) && !needed.contains(value));
+                values.extend(fresh.map(|value| (*form, value.value.clone())));
             }
         }
         values.into_iter().filter_map(move |(form, value)| self.item_with(seq, frame, self.spelled_form(form, &value)))
     }
 
-    /// Whether an item that is a string can become one that was not seen; `None` where that is not told by counting.
-    fn is_string_left(&self, seq: &Frames, frame: &Frame, state: State) -> Option<bool> {
-        let text = seq.kept_from(frame.text);
+    /// Whether an item that is a string, of which this much was read, can become one that is not taken; `None` where that is not told
+    /// by counting.
+    fn is_string_left(&self, text: &[u8], taken: &[&[u8]], state: State) -> Option<bool> {
         let alts: Vec<u32> = match self.situations.get(state.id) {
             Situation::String { max: None, .. } => vec![state.c],
             Situation::Strings { alts, active } if alts.iter().all(|alt| alt.max.is_none()) => {
@@ -467,7 +476,7 @@ impl JsonAutomaton {
         }
         Some(alts.into_iter().any(|lang| {
             let start = LangState::from_id(lang);
-            let rests = seq.keys(frame.keys).filter_map(|old| old.strip_prefix(text)?.strip_suffix(b"\""));
+            let rests = taken.iter().filter_map(|old| old.strip_prefix(text)?.strip_suffix(b"\""));
             let is_completion = |rest: &&[u8]| {
                 // An escape in a canonical text is one character.
                 let Ok(rest) = serde_json::from_slice::<String>(&[b"\"", *rest, b"\""].concat()) else { return false };
@@ -577,17 +586,9 @@ impl JsonAutomaton {
     /// The values of a form that the item before `index`, the `count`th, can have for an alternative; `None` where they are not few.
     fn values_left(&self, alt: &ArrayAlt, form: FormId, index: u32, count: u32, seen: Seen<'_>) -> Option<Vec<Value>> {
         let this = self.array_atoms.get(alt.base);
-        let fits = |value: &FewValue| {
-            let counted = |i: u32| {
-                let form = this.contains.get(i as usize).map(|c| c.form);
-                alt.bits.iter().any(|bit| bit.index == i) && form.is_some_and(|f| self.is_value_of(f, &value.value))
-            };
-            let after = self.after_item(alt.base, &counted, &counted);
-            after.is_some_and(|after| self.can_complete(after, index, count, seen.and(&value.key), false))
-        };
         if this.unique {
             let few = self.few_values(form, cap_of(this.min.max(count)))?;
-            let left = few.list.iter().filter(|value| !seen.contains(&value.key) && fits(value));
+            let left = few.list.iter().filter(|value| !seen.contains(&value.key) && self.leaves_others(alt, index, count, seen, value));
             return Some(left.map(|value| value.value.clone()).collect());
         }
         if this.repeats {
@@ -603,6 +604,64 @@ impl JsonAutomaton {
             return Some(seen.values());
         }
         None
+    }
+
+    /// Whether an array can be completed after a value as the item before `index`, the `count`th.
+    fn leaves_others(&self, alt: &ArrayAlt, index: u32, count: u32, seen: Seen<'_>, value: &FewValue) -> bool {
+        let this = self.array_atoms.get(alt.base);
+        let counted = |i: u32| {
+            let form = this.contains.get(i as usize).map(|c| c.form);
+            alt.bits.iter().any(|bit| bit.index == i) && form.is_some_and(|f| self.is_value_of(f, &value.value))
+        };
+        let after = self.after_item(alt.base, &counted, &counted);
+        after.is_some_and(|after| self.can_complete(after, index, count, seen.and(&value.key), false))
+    }
+
+    /// The values that the item being read can't be because items after it need them.
+    fn needed_later(&self, seq: &Frames, frame: &Frame) -> Vec<FewValue> {
+        let Await::Array { alts, index, active, .. } = self.awaits.get(frame.state) else { return Vec::new() };
+        let count = frame.count.saturating_add(1);
+        let active: Vec<(&ArrayAlt, Arc<[FewValue]>)> = alts
+            .iter()
+            .filter(|alt| alt.tag < *active)
+            .map(|alt| (alt, self.values_later(alt.base, *index, count)))
+            .collect();
+        let mut needed: Vec<FewValue> = Vec::new();
+        for value in active.iter().flat_map(|(_, values)| values.iter()) {
+            let seen = Seen::new(seq, frame.keys);
+            let is_needed = || active.iter().all(|(alt, _)| !self.leaves_others(alt, *index, count, seen, value));
+            if !needed.contains(value) && !seen.contains(&value.key) && is_needed() {
+                needed.push(value.clone());
+            }
+        }
+        needed
+    }
+
+    /// The values of items from `index` on that have few, where items must come after the first `count`.
+    fn values_later(&self, atom: u32, index: u32, count: u32) -> Arc<[FewValue]> {
+        let this = self.array_atoms.get(atom);
+        let missing = this.min.saturating_sub(count);
+        if !this.unique || missing == 0 && this.contains.iter().all(|counted| counted.min == 0) {
+            return Arc::default();
+        }
+        self.later_values.get_or((atom, index, missing), || {
+            let owed = this.contains.iter().fold(missing, |sum, counted| sum.saturating_add(counted.min));
+            let last = self.prefix_len(atom).max(index);
+            let mut found: Vec<FewValue> = Vec::new();
+            for at in (index..=last).take(owed as usize) {
+                let own = self.item_form(atom, at);
+                let counted = self.counted_forms(atom, at);
+                for form in counted.sets().map(|set| self.counted_as(own, &counted, set, u32::MAX)) {
+                    let few = self.few_values(form, cap_of(this.min.max(count)));
+                    for value in few.iter().flat_map(|few| &few.list) {
+                        if !found.contains(value) {
+                            found.push(value.clone());
+                        }
+                    }
+                }
+            }
+            found.into()
+        })
     }
 
     /// A sequence and a state in which the text of a frame's item was read as a value of `form` alone.
@@ -646,7 +705,7 @@ impl JsonAutomaton {
         let frame = seq.peek(id);
         let asked = self.asked_of_item(seq, &frame);
         let is_any = asked.as_ref().is_none_or(|asked| asked.iter().any(|asked| matches!(asked, Asked::Any(_))));
-        let fresh = is_any.then(|| self.fresh_items(seq, &frame)).into_iter().flatten();
+        let fresh = is_any.then(|| self.fresh_items(seq, &frame, &[])).into_iter().flatten();
         let forms = asked.iter().flatten().flat_map(|asked| asked.forms(self));
         let read = forms.filter_map(|form| self.item_with(seq, &frame, form)).chain(fresh);
         read.map(|(own, state)| self.rest_of_item(&own, state)).collect()

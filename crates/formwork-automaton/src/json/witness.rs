@@ -1,5 +1,6 @@
 //! Witnesses: a shortest text that completes a configuration, level by level from the top frame outwards.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -29,11 +30,26 @@ enum Task {
 const KEYS_TRIED: usize = 64;
 /// How many beginnings of items are looked at for one that differs from others.
 const TEXTS_LOOKED_AT: usize = 1 << 9;
+/// Items around the one that is completed that have a say in how.
+const LEVELS: u32 = 2;
+/// Ends of items of which one completion finds out what they leave the items around them.
+const MOST_ENDS: u32 = 256;
+/// Items that are completed one after another to find that out.
+const MAX_ROUNDS: u32 = 256;
 /// How many beginnings of keys are looked at for one that is new.
 const KEYS_LOOKED_AT: usize = 10_000;
 
 /// More texts than were looked at.
 pub(super) struct Cut;
+
+/// How far it is found out what the end of an item leaves the items around it.
+#[derive(Clone, Copy)]
+struct Ahead<'a> {
+    /// Items around it.
+    levels: u32,
+    /// Ends that may still be tried, by all that share them.
+    ends: &'a Cell<u32>,
+}
 
 impl JsonAutomaton {
     /// The first answer of `end`, asked after every text that `read` reads from here on, the shortest texts first.
@@ -77,29 +93,60 @@ impl JsonAutomaton {
     /// A shortest text that completes a configuration.
     pub(super) fn complete(&self, seq: &Frames, state: State) -> Vec<u8> {
         let mut out = Vec::new();
+        let ends = Cell::new(MOST_ENDS);
+        let ahead = Ahead { levels: LEVELS, ends: &ends };
         // Which counted forms an item satisfies shows only once it is written; then what is left is looked at anew.
-        let Some((mut seq, mut state)) = self.complete_counted(seq, state, &mut out) else {
+        let Some((mut seq, mut state)) = self.complete_counted(seq, state, ahead, &mut out) else {
             return out;
         };
-        while let Some((next, after)) = self.complete_counted(&seq, state, &mut out) {
+        while let Some((next, after)) = self.complete_counted(&seq, state, ahead, &mut out) {
             (seq, state) = (next, after);
         }
         out
     }
 
     /// Completes the innermost item that is counted or compared, or, where there is none, everything; then `None`.
-    fn complete_counted(&self, seq: &Frames, state: State, out: &mut Vec<u8>) -> Option<(Frames, State)> {
+    fn complete_counted(
+        &self,
+        seq: &Frames,
+        state: State,
+        ahead: Ahead<'_>,
+        out: &mut Vec<u8>,
+    ) -> Option<(Frames, State)> {
         let (rest, whole) = self.rest_of(seq, state);
         if whole {
             out.extend(rest);
             return None;
         }
-        let (rest, seq, state) = self.closing(seq, state, rest).or_else(|| {
+        let (rest, seq, state) = self.closing(seq, state, rest, ahead).or_else(|| {
             self.note_undecided();
             None
         })?;
         out.extend(rest);
         Some((seq, state))
+    }
+
+    /// Whether a text is found that completes a configuration.
+    fn is_completed(&self, seq: &Frames, state: State, ahead: Ahead<'_>) -> bool {
+        let (mut seq, mut state) = (seq.clone(), state);
+        // An item in an item takes a round.
+        for _ in 0..MAX_ROUNDS {
+            let (rest, whole) = self.rest_of(&seq, state);
+            if whole {
+                return true;
+            }
+            let Some((_, next, after)) = self.closing(&seq, state, rest, ahead) else { return false };
+            (seq, state) = (next, after);
+        }
+        false
+    }
+
+    /// Whether the end of an item leaves those around it a completion.
+    fn fits(&self, seq: &Frames, state: State, ahead: Ahead<'_>) -> bool {
+        let Some(levels) = ahead.levels.checked_sub(1).filter(|_| self.is_in_compared(seq, state)) else { return true };
+        let Some(ends) = ahead.ends.get().checked_sub(1) else { return true };
+        ahead.ends.set(ends);
+        self.is_completed(seq, state, Ahead { levels, ..ahead })
     }
 
     /// A text that completes the innermost item that is counted or compared.
@@ -108,9 +155,17 @@ impl JsonAutomaton {
     }
 
     /// A text that completes the innermost item that is counted or compared, with the configuration after it: `rest`, or, where that
-    /// won't do, one that differs from the items before it.
-    fn closing(&self, seq: &Frames, state: State, rest: Vec<u8>) -> Option<(Vec<u8>, Frames, State)> {
-        if let Some((seq, state)) = self.after_rest(seq, state, &rest) {
+    /// won't do, one that differs from the items before it, and leaves the items around it a completion.
+    fn closing(
+        &self,
+        seq: &Frames,
+        state: State,
+        rest: Vec<u8>,
+        ahead: Ahead<'_>,
+    ) -> Option<(Vec<u8>, Frames, State)> {
+        if let Some((seq, state)) = self.after_rest(seq, state, &rest)
+            && self.fits(&seq, state, ahead)
+        {
             return Some((rest, seq, state));
         }
         // The cheapest value won't do: one of those that are left, or another one near.
@@ -121,7 +176,9 @@ impl JsonAutomaton {
             if frame.text != Frame::UNKEPT {
                 let rests = self.rests_of_left(seq, at).into_iter();
                 let closed = rests.filter_map(|rest| self.after_rest(seq, state, &rest).map(|(s, at)| (rest, s, at)));
-                if let Some(found) = closed.min_by_key(|(rest, ..)| rest.len()) {
+                let mut closed: Vec<_> = closed.collect();
+                closed.sort_by_key(|(rest, ..)| rest.len());
+                if let Some(found) = closed.into_iter().find(|(_, seq, state)| self.fits(seq, *state, ahead)) {
                     return Some(found);
                 }
                 break;
@@ -138,6 +195,7 @@ impl JsonAutomaton {
         let end = |seq: &Frames, state: State, begun: &[u8]| {
             let rest = self.rest_of_item(seq, state);
             let (seq, state) = self.after_rest(seq, state, &rest)?;
+            self.fits(&seq, state, ahead).then_some(())?;
             Some(([begun, &rest].concat(), seq, state))
         };
         self.nearest(seq, state, TEXTS_LOOKED_AT, read, end).ok()?
