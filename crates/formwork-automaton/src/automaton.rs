@@ -85,6 +85,24 @@ impl Witness {
 /// What a mask may depend on: the words of the top state and of the frames consulted, exact (never a hash).
 pub type Key = SmallVec<[u32; 20]>;
 
+/// A state that stands for those after some characters.
+#[derive(Clone, Copy, Debug)]
+pub struct StandIn {
+    /// The state.
+    pub state: State,
+    /// Whether it also stands for the state before them, as far as text is concerned that begins with a backslash.
+    pub escapes: bool,
+    /// What the automaton has to know of it to tell its exceptions.
+    pub(crate) like: Option<Like>,
+}
+
+/// Keys that are like each other: those that go on with a certain byte after a certain number of bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Like {
+    pub(crate) after: u32,
+    pub(crate) byte: u8,
+}
+
 /// A deterministic automaton over bytes and special tokens.
 ///
 /// It is shared and immutable to its users (tables fill lazily behind `&self`); what belongs to one sequence lives in
@@ -153,7 +171,7 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
     /// A state that stands for those after any one or more characters of the class, as far as tokens of at most `bytes` bytes can tell
     /// them apart by what follows the last of these characters, but for the [`exceptions`](Automaton::exceptions). `None` where some run
     /// of such characters can't be read; always right. What it appends to the sequence is the caller's to truncate.
-    fn stand_in(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<State> {
+    fn stand_in(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<StandIn> {
         let _ = (seq, state, class, bytes);
         None
     }
@@ -165,10 +183,10 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
         ByteSet::all()
     }
 
-    /// Bytes among which are all those at which a [`stand-in`](Automaton::stand_in) is no good guide, in a state that it was made for or
+    /// Bytes among which are all those at which a [`stand-in`](Automaton::stand_in) is no good guide, in the state that it was made for or
     /// one that characters of the class lead to from there.
-    fn exceptions(&self, seq: &Frames, state: State) -> ByteSet {
-        let _ = (seq, state);
+    fn exceptions(&self, seq: &Frames, state: State, stand_in: &StandIn) -> ByteSet {
+        let _ = (seq, state, stand_in);
         ByteSet::empty()
     }
 

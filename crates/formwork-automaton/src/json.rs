@@ -35,7 +35,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use formwork_grammar::{Escapes, PropertyOrder, Schema, SchemaOptions};
 
-use crate::automaton::{Automaton, Fill, Key, State, Step, Witness};
+use crate::automaton::{Automaton, Fill, Key, StandIn, State, Step, Witness};
 use crate::char_class::CharClass;
 use crate::error::CompileError;
 use crate::fingerprint::Fingerprint;
@@ -115,6 +115,8 @@ pub struct JsonAutomaton {
     few: Memo<(FormId, usize), Arc<few::Values>>,
     few_numbers: Memo<(u32, usize), Arc<few::Values>>,
     cheapest: Memo<FormId, Option<Cheapest>>,
+    /// Bytes that lead two tuples of languages' states to different ones.
+    telling: Memo<Box<[u32]>, ByteSet>,
     cheapest_values: Memo<FormId, Option<Arc<few::FewValue>>>,
     few_strings: Memo<(u32, usize), Arc<few::Values>>,
     /// (atom, index, items missing)
@@ -189,6 +191,7 @@ impl JsonAutomaton {
             few: Memo::new(),
             few_numbers: Memo::new(),
             cheapest: Memo::new(),
+            telling: Memo::new(),
             cheapest_values: Memo::new(),
             few_strings: Memo::new(),
             later_values: Memo::new(),
@@ -318,6 +321,7 @@ impl JsonAutomaton {
             self.few.bytes(),
             self.few_numbers.bytes(),
             self.cheapest.bytes(),
+            self.telling.bytes(),
             self.cheapest_values.bytes(),
             self.few_strings.bytes(),
             self.later_values.bytes(),
@@ -405,7 +409,7 @@ impl Automaton for JsonAutomaton {
         self.readable_at(state)
     }
 
-    fn stand_in(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<State> {
+    fn stand_in(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<StandIn> {
         self.stand_in_for(seq, state, class, bytes)
     }
 
@@ -413,8 +417,8 @@ impl Automaton for JsonAutomaton {
         self.readable_after_run(state, class, chars)
     }
 
-    fn exceptions(&self, seq: &Frames, state: State) -> ByteSet {
-        self.exceptions_at(seq, state)
+    fn exceptions(&self, seq: &Frames, state: State, stand_in: &StandIn) -> ByteSet {
+        self.exceptions_at(seq, state, stand_in)
     }
 
     fn horizon(&self) -> u32 {

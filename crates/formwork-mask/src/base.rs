@@ -132,6 +132,8 @@ impl Ends {
 pub(crate) struct Split {
     /// Those that begin with something else, whole.
     pub(crate) heads: Trie,
+    /// Those that begin with a backslash, whole.
+    pub(crate) escapes: Trie,
     /// What follows the first characters of the class in the others.
     pub(crate) tails: Trie,
     /// Bytes of the longest of the latter tokens, by the first byte of the tail.
@@ -139,6 +141,10 @@ pub(crate) struct Split {
 }
 
 impl Split {
+    fn tries(&self) -> impl Iterator<Item = &Trie> {
+        [&self.heads, &self.escapes, &self.tails].into_iter()
+    }
+
     /// Bytes of the longest token whose tail begins with one of these bytes.
     pub(crate) fn longest(&self, bytes: &ByteSet) -> u32 {
         bytes.iter().map(|byte| self.longest[usize::from(byte)]).max().unwrap_or(0)
@@ -222,25 +228,26 @@ impl Base {
     pub(crate) fn split(&self, vocabulary: &Vocabulary) -> &Split {
         self.split.get_or_init(|| {
             let profile = vocabulary.profile();
-            let mut heads = Vec::new();
-            let mut tails = Vec::new();
+            let (mut heads, mut escapes, mut tails) = (Vec::new(), Vec::new(), Vec::new());
             let mut longest = vec![0; 256];
             for &id in vocabulary.sorted().iter().filter(|&&id| !profile.is_in(id, self.class)) {
                 let Some(bytes) = vocabulary.bytes(TokenId::new(id)) else { continue };
                 let (run, rest) = bytes.split_at(self.run(bytes));
-                let is_whole = run.is_empty()
+                let is_escape = run.is_empty() && rest.first() == Some(&b'\\');
+                let is_whole = run.is_empty() && !is_escape
                     || !run.iter().all(|byte| vocabulary.is_single(*byte))
                     || rest.split(|byte| *byte == b'"').count() > QUOTES_OF_TWO_KEYS;
                 if is_whole {
                     heads.push((bytes, id));
-                } else {
-                    tails.push((rest, id));
-                    let slot = &mut longest[rest.first().copied().map_or(0, usize::from)];
-                    *slot = to_u32(bytes.len()).max(*slot);
+                    continue;
                 }
+                if is_escape { &mut escapes } else { &mut tails }.push((rest, id));
+                let slot = &mut longest[rest.first().copied().map_or(0, usize::from)];
+                *slot = to_u32(bytes.len()).max(*slot);
             }
             tails.sort_unstable();
-            Split { longest, heads: Trie::from_sorted(heads, |_| 0), tails: Trie::from_sorted(tails, |_| 0) }
+            let [heads, escapes, tails] = [heads, escapes, tails].map(|tokens| Trie::from_sorted(tokens, |_| 0));
+            Split { heads, escapes, tails, longest }
         })
     }
 
@@ -288,7 +295,7 @@ impl Base {
             + self.rest.heap_bytes()
             + self.inside.get().map_or(0, Trie::heap_bytes)
             + self.ends.get().map_or(0, |ends| ends.tries.iter().map(Trie::heap_bytes).sum())
-            + self.split.get().map_or(0, |split| split.heads.heap_bytes() + split.tails.heap_bytes())
+            + self.split.get().map_or(0, |split| split.tries().map(Trie::heap_bytes).sum())
     }
 }
 

@@ -3,7 +3,9 @@
 mod parts;
 mod tokens;
 
-use formwork_automaton::{Automaton, ByteSet, CharClass, Frames, LimitKind, Mark, State, Step, Symbol, TokenId};
+use formwork_automaton::{
+    Automaton, ByteSet, CharClass, Frames, LimitKind, Mark, StandIn, State, Step, Symbol, TokenId,
+};
 
 use crate::base::Base;
 use crate::cache::{Generation, Pending};
@@ -266,9 +268,14 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         self.heed_hint();
         match stand_in {
             Some(stand_in) => {
-                self.try_tails(stand_in, before, base);
-                self.try_tokens(state, &base.split(self.vocabulary).heads, 0);
-                self.try_exceptions(state, base);
+                let split = base.split(self.vocabulary);
+                let escapes = stand_in.escapes.then_some(&split.escapes);
+                self.try_tails(stand_in.state, before, [&split.tails].into_iter().chain(escapes));
+                self.try_tokens(state, &split.heads, 0);
+                if !stand_in.escapes {
+                    self.try_tokens(state, &split.escapes, 0);
+                }
+                self.try_exceptions(state, base, &stand_in);
             }
             None => self.try_rest(state, at.class, base),
         }
@@ -277,9 +284,11 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         }
     }
 
-    /// Tries the tokens that begin with characters of a class by what follows these: `stand_in` stands for the state after them.
-    fn try_tails(&mut self, stand_in: State, before: Mark, base: &Base) {
-        self.try_tokens(stand_in, &base.split(self.vocabulary).tails, 0);
+    /// Tries tokens by what follows the characters of a class that they begin with: `stand_in` stands for the state after these.
+    fn try_tails<'t>(&mut self, stand_in: State, before: Mark, tails: impl Iterator<Item = &'t Trie>) {
+        for tails in tails {
+            self.try_tokens(stand_in, tails, 0);
+        }
         if self.seq.mark() != before {
             self.seq.truncate(before);
             // What is remembered holds with what the stand-in has appended.
@@ -301,8 +310,8 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
     }
 
     /// Tries those tokens afresh for which the stand-in was no good guide.
-    fn try_exceptions(&mut self, start: State, base: &Base) {
-        let here = self.automaton.exceptions(self.seq, start);
+    fn try_exceptions(&mut self, start: State, base: &Base, stand_in: &StandIn) {
+        let here = self.automaton.exceptions(self.seq, start, stand_in);
         self.heed_hint();
         if here.is_empty() {
             return;
@@ -318,7 +327,8 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 let node = trie.nodes()[left.next as usize];
                 left.next += 1;
                 // Tokens that begin with another character were tried whole.
-                if !wanted.contains(node.byte) || (is_first && base.ends_run(node.byte)) {
+                let is_whole = is_first && base.ends_run(node.byte) && !(stand_in.escapes && node.byte == b'\\');
+                if is_whole || !wanted.contains(node.byte) {
                     continue;
                 }
                 self.seq.truncate(before);
@@ -336,7 +346,8 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 };
                 trie.each_token(node, |id| self.scratch.allow(id));
                 let behind = wanted == ByteSet::all() || base.ends_run(node.byte);
-                let wanted_next = if behind { ByteSet::all() } else { self.automaton.exceptions(self.seq, next) };
+                let wanted_next =
+                    if behind { ByteSet::all() } else { self.automaton.exceptions(self.seq, next, stand_in) };
                 self.heed_hint();
                 if !node.is_leaf() && !wanted_next.is_empty() {
                     path.push((state, before, wanted, left));

@@ -588,7 +588,10 @@ impl JsonAutomaton {
         let this = self.array_atoms.get(alt.base);
         if this.unique {
             let few = self.few_values(form, cap_of(this.min.max(count)))?;
-            let left = few.list.iter().filter(|value| !seen.contains(&value.key) && self.leaves_others(alt, index, count, seen, value));
+            let left = few
+                .list
+                .iter()
+                .filter(|value| !seen.contains(&value.key) && self.leaves_others(alt, index, count, seen, value));
             return Some(left.map(|value| value.value.clone()).collect());
         }
         if this.repeats {

@@ -66,6 +66,8 @@ pub(super) enum Read {
 
 const SHORT: &[(u8, char)] =
     &[(b'"', '"'), (b'\\', '\\'), (b'b', '\u{8}'), (b'f', '\u{c}'), (b'n', '\n'), (b'r', '\r'), (b't', '\t')];
+/// The bytes of escapes.
+const ESCAPE: ByteSet = ByteSet::of(b"\"\\/bfnrtu0123456789abcdefABCDEF");
 const NONE: (u32, u32) = (1, 0);
 /// The control characters without a short escape.
 const LONG: Ranges = [(0, 0x07), (0x0B, 0x0B), (0x0E, 0x1F)];
@@ -161,6 +163,11 @@ impl Escaping {
             },
             Escape::High(_) | Escape::HighSlash(_) => Read::Not,
         }
+    }
+
+    /// The bytes that may come next in an escape that has begun.
+    pub(super) fn readable(&self, word: u32) -> ByteSet {
+        ESCAPE.iter().filter(|byte| self.alphabet.contains(*byte) && self.read(word, *byte) != Read::Not).collect()
     }
 
     /// The text that finishes the escape in `word` as a character that is wanted, and that character, for witnesses: the shortest

@@ -396,8 +396,9 @@ impl JsonAutomaton {
         match &*machine.classes {
             [_] => Some(0),
             classes => {
-                let text = std::str::from_utf8(text).ok()?;
-                (0..).zip(classes).find(|(_, c)| self.langs.contains(c.lang, text)).map(|(index, _)| index)
+                let is_of =
+                    |class: &KeyClass| self.text_to(class.start, text).is_some_and(|end| self.langs.is_accepting(end));
+                (0..).zip(classes).find(|(_, class)| is_of(class)).map(|(index, _)| index)
             }
         }
     }

@@ -165,8 +165,7 @@ impl JsonAutomaton {
     fn push_classes(&self, machine: &KeyMachine, text: &[u8], key: &mut impl Parts) {
         if let classes @ [_, _, ..] = &*machine.classes {
             for class in classes {
-                let state = text.iter().try_fold(class.start, |state, byte| self.langs.step(state, *byte));
-                key.lang_state(state.map_or(OFF, LangState::id));
+                key.lang_state(self.text_to(class.start, text).map_or(OFF, LangState::id));
             }
         }
     }

@@ -3,21 +3,28 @@
 use formwork_grammar::Escapes;
 
 use super::JsonAutomaton;
+use super::keys::KeyMachine;
 use super::literal::Literal;
 use super::object::OFF;
 use super::situation::Situation;
-use crate::automaton::State;
+use crate::automaton::{Like, StandIn, State};
 use crate::char_class::CharClass;
 use crate::frames::{Frames, Watch};
+use crate::interner::to_u32;
 use crate::lang::{ByteSet, LangState};
 
 /// A byte of no text: it makes a key that is none of those used.
 const NO_TEXT: u8 = 0xFF;
 
+/// Characters of which one is taken to stand for most.
+const SAMPLES: &[u8] = b"jq~Z0_ ";
+
 const BLANKS: ByteSet = ByteSet::of(b" \t\n\r");
 const VALUE: ByteSet = BLANKS.or(ByteSet::of(b"\"-0123456789{[tfn"));
 const NUMBER: ByteSet = BLANKS.or(ByteSet::of(b"0123456789.eE+-,]}"));
-const ESCAPE: ByteSet = ByteSet::of(b"\"\\/bfnrtu0123456789abcdefABCDEF");
+/// The bytes within characters of several bytes, and those that begin them or are whole ones.
+const WITHIN_CHAR: ByteSet = ByteSet::range(0x80, 0xBF);
+const CHAR: ByteSet = ByteSet::range(0x20, 0x7F).or(ByteSet::range(0xC2, 0xF4));
 /// Bytes of strings that JSON writes as escapes.
 const ESCAPED: ByteSet = ByteSet::CLEAN.complement().or(ByteSet::of(b"\"\\\x7F"));
 const PLAIN: ByteSet = ByteSet::CLEAN.and(ByteSet::of(b"\"\\").complement());
@@ -33,9 +40,12 @@ impl JsonAutomaton {
         match self.situations.get(state.id) {
             Situation::Done => ByteSet::empty(),
             Situation::Value { .. } | Situation::ArrayComma { .. } => VALUE,
-            Situation::String { .. } | Situation::Strings { .. } | Situation::Key { .. } if state.b != 0 => ESCAPE,
+            Situation::String { .. } | Situation::Strings { .. } | Situation::Key { .. } if state.b != 0 => {
+                self.escaping.readable(state.b)
+            }
             Situation::Key { object } if state.c == OFF => self.known_bytes(*object, state),
-            Situation::String { .. } | Situation::Strings { .. } | Situation::Key { .. } => ByteSet::CLEAN,
+            Situation::String { .. } | Situation::Key { .. } => self.text_bytes(state.c),
+            Situation::Strings { alts, .. } => alts.first().map_or(ByteSet::CLEAN, |alt| self.text_bytes(alt.state)),
             Situation::Number { .. } | Situation::LongNumber { .. } => NUMBER,
             Situation::Literal { literal, at, .. } => Self::next_of(*literal, *at),
             Situation::ObjectOpen { .. } => OBJECT_OPEN,
@@ -45,6 +55,11 @@ impl JsonAutomaton {
             Situation::ArrayOpen { .. } => ARRAY_OPEN,
             Situation::ArrayNext { .. } => ARRAY_NEXT,
         }
+    }
+
+    /// The bytes that can be read as text where a language is in a state.
+    fn text_bytes(&self, lang: u32) -> ByteSet {
+        if self.langs.at_char_boundary(LangState::from_id(lang)) { CHAR } else { WITHIN_CHAR }
     }
 
     /// The bytes that can be read in a key that must be a known one.
@@ -95,7 +110,7 @@ impl JsonAutomaton {
         self.comparing && !state.frame.is_none() && seq.peek(state.frame).watch != Watch::Nothing
     }
 
-    pub(super) fn stand_in_for(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<State> {
+    pub(super) fn stand_in_for(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<StandIn> {
         if state.b != 0 || self.is_watched(seq, state) {
             return None;
         }
@@ -106,35 +121,95 @@ impl JsonAutomaton {
                 let chars = state.a.saturating_add(1);
                 // What may still be read has room, whichever token it comes with.
                 let room = |max: &u32| self.langs.is_universal(next) && max.saturating_sub(state.a) > bytes;
-                (*min <= chars && max.as_ref().is_none_or(room)).then(|| State { a: chars, c: next.id(), ..state })
+                (*min <= chars && max.as_ref().is_none_or(room)).then(|| StandIn {
+                    state: State { a: chars, c: next.id(), ..state },
+                    escapes: next == lang,
+                    like: None,
+                })
             }
             Situation::Key { object } => {
                 let machine = self.machines.get(self.object_states.get(*object).machine);
-                if state.c == OFF || machine.has_patterns() || !self.langs.at_char_boundary(lang) {
+                if state.c == OFF || !self.langs.at_char_boundary(lang) {
                     return None;
+                }
+                if machine.has_patterns() {
+                    return self.patterned_stand_in(seq, state, *object, class);
                 }
                 let any = self.langs.start(self.langs.any())?;
                 seq.push_text(NO_TEXT);
-                Some(State { a: OFF, c: any.id(), ..state })
+                Some(StandIn { state: State { a: OFF, c: any.id(), ..state }, escapes: true, like: None })
             }
             _ => None,
         }
     }
 
-    pub(super) fn exceptions_at(&self, seq: &Frames, state: State) -> ByteSet {
+    /// The stand-in of a key that patterns may match: that of a character which most are like, after which no other makes a difference.
+    fn patterned_stand_in(&self, seq: &mut Frames, state: State, object: u32, class: CharClass) -> Option<StandIn> {
+        let machine = self.machines.get(self.object_states.get(object).machine);
+        let start = seq.peek(state.frame).count;
+        let text = seq.text_from(start);
+        let now = self.key_langs(object, machine, text);
+        let stays = |lang: Option<LangState>| lang.is_none_or(|s| self.langs.stays_at(s, class) == Some(s));
+        let (byte, other) = SAMPLES.iter().find_map(|&byte| {
+            let after = now.iter().map(|lang| self.langs.step((*lang)?, byte));
+            let other = self.langs.step(LangState::from_id(state.c), byte)?;
+            (class.contains(char::from(byte)) && after.chain([Some(other)]).all(stays)).then_some((byte, other))
+        })?;
+        let like = Some(Like { after: to_u32(text.len()), byte });
+        seq.push_text(byte);
+        seq.push_text(NO_TEXT);
+        Some(StandIn { state: State { a: OFF, c: other.id(), ..state }, escapes: true, like })
+    }
+
+    /// The states that a key's text leads to, in the languages that say which class it is of, and in that of all that may come.
+    fn key_langs(&self, object: u32, machine: &KeyMachine, text: &[u8]) -> Vec<Option<LangState>> {
+        let starts = machine.classes.iter().map(|class| Some(class.start)).chain([self.other_keys(object)]);
+        starts.map(|start| self.text_to(start?, text)).collect()
+    }
+
+    /// Where the text of a key leads in a language.
+    pub(super) fn text_to(&self, start: LangState, text: &[u8]) -> Option<LangState> {
+        text.iter().filter(|byte| **byte != NO_TEXT).try_fold(start, |state, byte| self.langs.step(state, *byte))
+    }
+
+    /// The bytes by which keys that go on after `text` are of other classes than those that go on with `like`; `None` where nothing tells
+    /// them apart.
+    fn telling_bytes(&self, object: u32, machine: &KeyMachine, text: &[u8], like: Like) -> Option<ByteSet> {
+        let Some(origin) = text.get(..like.after as usize) else { return Some(ByteSet::all()) };
+        let now = self.key_langs(object, machine, text);
+        let then = self.key_langs(object, machine, &[origin, &[like.byte]].concat());
+        if now == then {
+            return None;
+        }
+        let ids = now.iter().chain(&then).map(|lang| lang.map_or(OFF, LangState::id)).collect();
+        Some(self.telling.get_or(ids, || {
+            let tells = |byte: u8| {
+                let step = |lang: &Option<LangState>| self.langs.step((*lang)?, byte);
+                now.iter().zip(&then).any(|(now, then)| step(now) != step(then))
+            };
+            (0..=u8::MAX).filter(|byte| tells(*byte)).collect()
+        }))
+    }
+
+    pub(super) fn exceptions_at(&self, seq: &Frames, state: State, stand_in: &StandIn) -> ByteSet {
         let Situation::Key { object } = self.situations.get(state.id) else { return ByteSet::empty() };
         let machine = self.machines.get(self.object_states.get(*object).machine);
         let frame = seq.peek(state.frame);
         let text = seq.text_from(frame.count);
         // Also keys that can't come any more: what is no known key must differ from them.
         let node = text.iter().fold(0, |node, byte| machine.child(node, *byte));
-        let used = seq.keys(frame.keys).filter_map(|key| key.strip_prefix(text));
-        // Where a key ends, the quote; where one goes on with a character that is written otherwise, its escape.
+        let used = || seq.keys(frame.keys).filter_map(|key| key.strip_prefix(text));
         let mut bytes: ByteSet =
-            used.map(|rest| rest.first().copied().unwrap_or(b'"')).chain(machine.bytes_at(node)).collect();
-        if !bytes.is_empty() || machine.key_at(node).is_some() {
-            bytes.insert(b'"');
+            used().filter_map(|rest| rest.first().copied()).chain(machine.bytes_at(node)).collect();
+        let telling = stand_in.like.and_then(|like| self.telling_bytes(*object, machine, text, like));
+        bytes = bytes.or(telling.unwrap_or_default());
+        // Where one goes on with a character that is written otherwise, its escape.
+        if self.options.escapes == Escapes::Any && !bytes.is_empty() || !bytes.and(ESCAPED).is_empty() {
             bytes.insert(b'\\');
+        }
+        // Where a key ends, the quote.
+        if !bytes.is_empty() || telling.is_some() || machine.key_at(node).is_some() || used().any(<[u8]>::is_empty) {
+            bytes.insert(b'"');
         }
         bytes
     }

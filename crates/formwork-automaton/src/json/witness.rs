@@ -156,13 +156,7 @@ impl JsonAutomaton {
 
     /// A text that completes the innermost item that is counted or compared, with the configuration after it: `rest`, or, where that
     /// won't do, one that differs from the items before it, and leaves the items around it a completion.
-    fn closing(
-        &self,
-        seq: &Frames,
-        state: State,
-        rest: Vec<u8>,
-        ahead: Ahead<'_>,
-    ) -> Option<(Vec<u8>, Frames, State)> {
+    fn closing(&self, seq: &Frames, state: State, rest: Vec<u8>, ahead: Ahead<'_>) -> Option<(Vec<u8>, Frames, State)> {
         if let Some((seq, state)) = self.after_rest(seq, state, &rest)
             && self.fits(&seq, state, ahead)
         {

@@ -37,6 +37,18 @@ impl ByteSet {
         set
     }
 
+    /// The bytes from one to another, both included.
+    pub(crate) const fn range(first: u8, last: u8) -> Self {
+        let mut set = Self::empty();
+        let mut byte = first;
+        while byte < last {
+            set.insert(byte);
+            byte += 1;
+        }
+        set.insert(last);
+        set
+    }
+
     /// The bytes that are in one of two sets.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {

@@ -249,9 +249,9 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         let longest = to_u32(self.vocabulary.longest_token());
         let mut run = place.run;
         if in_run && run == Run::Unknown && node.size >= LEAST_RUN {
-            let is_run = self.automaton.stand_in(self.seq, place.state, CharClass::Ascii, longest).is_some();
+            let stand_in = self.automaton.stand_in(self.seq, place.state, CharClass::Ascii, longest);
             self.seq.truncate(place.mark);
-            run = if is_run { Run::But(self.automaton.exceptions(self.seq, place.state)) } else { Run::Not };
+            run = stand_in.map_or(Run::Not, |at| Run::But(self.automaton.exceptions(self.seq, place.state, &at)));
             self.heed_hint();
             self.scratch.places[at].run = run;
         }
@@ -261,7 +261,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 return Taken::To(self.scratch.put_place(Place { depth, run: Run::StandIn, quotes: Some(0), ..place }));
             }
             Run::StandIn => match self.automaton.stand_in(self.seq, place.state, CharClass::Ascii, longest) {
-                Some(state) => state,
+                Some(stand_in) => stand_in.state,
                 None => return Taken::Nowhere,
             },
             _ => place.state,

@@ -66,11 +66,13 @@ pub(crate) fn keyed() -> Vocabulary {
     Vocabulary::from_tokens(entries, &[eos]).unwrap()
 }
 
-pub(crate) const SCHEMAS: [&str; 12] = [
+pub(crate) const SCHEMAS: [&str; 14] = [
     r#"{"type": "object"}"#,
     r#"{"type": "object", "properties": {"a": true, "ab": {"type": "integer"}, "name": {"type": "string"}, "k\n": true, "é": true}}"#,
     r#"{"type": "object", "properties": {"a": true, "name": true}, "additionalProperties": false}"#,
     r#"{"type": "object", "patternProperties": {"^a": {"type": "integer"}}, "additionalProperties": {"type": "string"}}"#,
+    r#"{"type": "object", "properties": {"ab": true}, "patternProperties": {"^na": {"type": "integer"}}, "additionalProperties": {"type": "string"}}"#,
+    r#"{"type": "object", "patternProperties": {"^(a|é|\n)": {"type": "integer"}, "^.b": {"type": "null"}, "^k.$": {"maximum": 3}}}"#,
     r#"{"type": "object", "propertyNames": {"maxLength": 3}, "maxProperties": 3}"#,
     r#"{"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}}}"#,
     r#"{"type": "array", "uniqueItems": true, "items": {"type": "string"}}"#,
