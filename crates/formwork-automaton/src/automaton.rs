@@ -162,6 +162,12 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
         0
     }
 
+    /// A number of characters more than which can't be read, whatever they are.
+    fn most_chars(&self, seq: &Frames, state: State) -> u32 {
+        let _ = (seq, state);
+        u32::MAX
+    }
+
     /// Bytes among which are all that can be read here; the others need not be tried.
     fn readable(&self, seq: &Frames, state: State) -> ByteSet {
         let _ = (seq, state);

@@ -405,6 +405,10 @@ impl Automaton for JsonAutomaton {
         self.safe_chars_of(seq, state, class)
     }
 
+    fn most_chars(&self, _seq: &Frames, state: State) -> u32 {
+        self.most_chars_at(state)
+    }
+
     fn readable(&self, _seq: &Frames, state: State) -> ByteSet {
         self.readable_at(state)
     }

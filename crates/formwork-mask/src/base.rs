@@ -3,6 +3,7 @@
 //! In a state where any run of *k* such characters is live, those tokens need no walk: their mask is copied, and only the tokens
 //! that are something else are tried.
 
+use std::ops::RangeInclusive;
 use std::sync::OnceLock;
 
 use formwork_automaton::{ByteSet, CharClass, TokenId};
@@ -107,9 +108,35 @@ pub(crate) struct Base {
     most: u8,
     rows: Vec<Row>,
     rest: Trie,
-    inside: OnceLock<Trie>,
+    inside: OnceLock<Inside>,
     split: OnceLock<Split>,
     ends: OnceLock<Ends>,
+}
+
+/// The tokens that are wholly of a class.
+#[derive(Debug)]
+pub(crate) struct Inside {
+    /// Its nodes know how long the tokens below them are.
+    pub(crate) trie: Trie,
+    /// The tokens, the shortest first.
+    tokens: Vec<u32>,
+    /// How many of them have at most so many characters.
+    ends: Vec<usize>,
+}
+
+impl Inside {
+    /// Lengths up to this one are known exactly.
+    pub(crate) const MOST: u8 = u8::MAX - 1;
+
+    /// The tokens with so many characters, of which there is at least one.
+    pub(crate) fn of_chars(&self, chars: RangeInclusive<u8>) -> &[u32] {
+        let ends = |chars: u8| self.ends[usize::from(chars)];
+        if chars.is_empty() { &[] } else { &self.tokens[ends(chars.start().saturating_sub(1))..ends(*chars.end())] }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.trie.heap_bytes() + self.tokens.capacity() * 4 + self.ends.capacity() * size_of::<usize>()
+    }
 }
 
 /// The tokens that are not wholly of a class, by the byte after their first characters of it.
@@ -216,11 +243,15 @@ impl Base {
         &self.rest
     }
 
-    /// The trie of the tokens wholly of the class; its nodes know how long the tokens below them are.
-    pub(crate) fn inside(&self, vocabulary: &Vocabulary) -> &Trie {
+    /// The tokens wholly of the class, by their length.
+    pub(crate) fn inside(&self, vocabulary: &Vocabulary) -> &Inside {
         self.inside.get_or_init(|| {
             let profile = vocabulary.profile();
-            vocabulary.trie_of(|id| profile.is_in(id, self.class), |id| profile.chars(id))
+            let is_inside = |id| profile.is_in(id, self.class);
+            let mut tokens: Vec<u32> = vocabulary.sorted().iter().copied().filter(|id| is_inside(*id)).collect();
+            tokens.sort_by_key(|id| profile.chars(*id));
+            let ends = (0..=u8::MAX).map(|chars| tokens.partition_point(|id| profile.chars(*id) <= chars)).collect();
+            Inside { trie: vocabulary.trie_of(is_inside, |id| profile.chars(id)), tokens, ends }
         })
     }
 
@@ -293,7 +324,7 @@ impl Base {
     pub(crate) fn heap_bytes(&self) -> usize {
         self.rows.iter().map(|row| row.mask.heap_bytes()).sum::<usize>()
             + self.rest.heap_bytes()
-            + self.inside.get().map_or(0, Trie::heap_bytes)
+            + self.inside.get().map_or(0, Inside::heap_bytes)
             + self.ends.get().map_or(0, |ends| ends.tries.iter().map(Trie::heap_bytes).sum())
             + self.split.get().map_or(0, |split| split.tries().map(Trie::heap_bytes).sum())
     }

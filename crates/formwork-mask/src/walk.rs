@@ -7,7 +7,7 @@ use formwork_automaton::{
     Automaton, ByteSet, CharClass, Frames, LimitKind, Mark, StandIn, State, Step, Symbol, TokenId,
 };
 
-use crate::base::Base;
+use crate::base::{Base, Inside};
 use crate::cache::{Generation, Pending};
 use crate::mask::Mask;
 use crate::trie::{Node, Siblings, Trie};
@@ -134,8 +134,9 @@ pub(crate) fn walk<A: Automaton + ?Sized>(
             walk.scratch.mask.clear();
             walk.try_tokens(state, vocabulary.trie(), 0);
         }
-        Some(at) => walk.try_from_base(state, before, at),
+        Some((at, chars)) => walk.try_from_base(state, before, at, chars),
     }
+    let base = base.map(|(at, _)| at);
     walk.try_specials(state);
     walk.settle(state, before);
     let Walk { limit, dynamic, .. } = walk;
@@ -213,8 +214,8 @@ struct Walk<'a, A: ?Sized> {
 }
 
 impl<A: Automaton + ?Sized> Walk<'_, A> {
-    /// The base mask that covers most tokens, where one is worth its while.
-    fn choose_base(&mut self, state: State) -> Option<BaseRow> {
+    /// The base mask that covers most tokens, where one is worth its while, and how many characters of its class can be read.
+    fn choose_base(&mut self, state: State) -> Option<(BaseRow, u32)> {
         let profile = self.vocabulary.profile();
         let mut best = None;
         let mut most = LEAST_COVER;
@@ -232,7 +233,8 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         }
         self.heed_hint();
         let (class, chars) = best?;
-        Some(BaseRow { class, row: self.vocabulary.base(class).row(chars, self.vocabulary.longest_token()) })
+        let row = self.vocabulary.base(class).row(chars, self.vocabulary.longest_token());
+        Some((BaseRow { class, row }, chars))
     }
 
     /// After a hint of the automaton: where data decided about it, it decides about the mask.
@@ -255,8 +257,8 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         true
     }
 
-    /// Tries what a base mask has not.
-    fn try_from_base(&mut self, state: State, before: Mark, at: BaseRow) {
+    /// Tries what a base mask has not; `chars` characters of its class can be read, whatever they are.
+    fn try_from_base(&mut self, state: State, before: Mark, at: BaseRow, chars: u32) {
         let base = self.vocabulary.base(at.class);
         let row = base.row_at(at.row);
         self.scratch.mask.copy_from(&row.mask);
@@ -279,8 +281,15 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             }
             None => self.try_rest(state, at.class, base),
         }
-        if let Some(chars) = row.chars {
-            self.try_tokens(state, base.inside(self.vocabulary), chars);
+        if let Some(least) = row.chars {
+            let inside = base.inside(self.vocabulary);
+            let safe = u8::try_from(chars).unwrap_or(u8::MAX).min(Inside::MOST);
+            for &id in inside.of_chars(least + 1..=safe) {
+                self.scratch.allow(id);
+            }
+            if self.automaton.most_chars(self.seq, state) > u32::from(safe) {
+                self.try_tokens(state, &inside.trie, safe);
+            }
         }
     }
 

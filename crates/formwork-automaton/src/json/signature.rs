@@ -216,6 +216,16 @@ impl JsonAutomaton {
         }
     }
 
+    /// A string's characters come from its window.
+    pub(super) fn most_chars_at(&self, state: State) -> u32 {
+        let room = |max: Option<u32>| max.map_or(u32::MAX, |max| max.saturating_sub(state.a));
+        match self.situations.get(state.id) {
+            Situation::String { max, .. } => room(*max),
+            Situation::Strings { alts, .. } => alts.iter().map(|alt| room(alt.max)).max().unwrap_or(0),
+            _ => u32::MAX,
+        }
+    }
+
     /// Blanks that may come whatever else does.
     fn safe_blanks(&self, seq: &Frames, state: State) -> u32 {
         let Whitespace::Flexible(most) = self.options.whitespace else { return 0 };

@@ -66,7 +66,7 @@ pub(crate) fn keyed() -> Vocabulary {
     Vocabulary::from_tokens(entries, &[eos]).unwrap()
 }
 
-pub(crate) const SCHEMAS: [&str; 14] = [
+pub(crate) const SCHEMAS: [&str; 15] = [
     r#"{"type": "object"}"#,
     r#"{"type": "object", "properties": {"a": true, "ab": {"type": "integer"}, "name": {"type": "string"}, "k\n": true, "é": true}}"#,
     r#"{"type": "object", "properties": {"a": true, "name": true}, "additionalProperties": false}"#,
@@ -80,6 +80,7 @@ pub(crate) const SCHEMAS: [&str; 14] = [
     r#"{"type": "array", "items": {"type": "string", "pattern": "^[a-z]{2,5}( [a-z]+)*$"}}"#,
     r#"{"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 40}}"#,
     r#"{"type": "array", "items": {"type": "string", "maxLength": 6}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[a-zé]*$", "minLength": 2, "maxLength": 18}}"#,
     r#"{"anyOf": [{"type": "object", "properties": {"a": {"const": "x"}}}, {"type": "array", "items": {"not": {"const": "a"}}}]}"#,
 ];
 
