@@ -162,9 +162,9 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
         0
     }
 
-    /// A number of characters more than which can't be read, whatever they are.
-    fn most_chars(&self, seq: &Frames, state: State) -> u32 {
-        let _ = (seq, state);
+    /// A number of characters of a class more than which can't be read one after another.
+    fn most_chars(&self, seq: &Frames, state: State, class: CharClass) -> u32 {
+        let _ = (seq, state, class);
         u32::MAX
     }
 

@@ -405,8 +405,8 @@ impl Automaton for JsonAutomaton {
         self.safe_chars_of(seq, state, class)
     }
 
-    fn most_chars(&self, _seq: &Frames, state: State) -> u32 {
-        self.most_chars_at(state)
+    fn most_chars(&self, _seq: &Frames, state: State, class: CharClass) -> u32 {
+        self.most_chars_at(state, class)
     }
 
     fn readable(&self, _seq: &Frames, state: State) -> ByteSet {

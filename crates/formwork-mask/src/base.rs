@@ -163,8 +163,22 @@ pub(crate) struct Split {
     pub(crate) escapes: Trie,
     /// What follows the first characters of the class in the others.
     pub(crate) tails: Trie,
-    /// Bytes of the longest of the latter tokens, by the first byte of the tail.
-    longest: Vec<u32>,
+    /// How long the latter tokens are, by the first byte of the tail.
+    longest: Vec<Longest>,
+}
+
+/// How long tokens are at most.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Longest {
+    pub(crate) bytes: u32,
+    /// Of these, those of the characters of the class that they begin with.
+    pub(crate) run: u32,
+}
+
+impl Longest {
+    fn max(self, other: Self) -> Self {
+        Self { bytes: self.bytes.max(other.bytes), run: self.run.max(other.run) }
+    }
 }
 
 impl Split {
@@ -172,9 +186,9 @@ impl Split {
         [&self.heads, &self.escapes, &self.tails].into_iter()
     }
 
-    /// Bytes of the longest token whose tail begins with one of these bytes.
-    pub(crate) fn longest(&self, bytes: &ByteSet) -> u32 {
-        bytes.iter().map(|byte| self.longest[usize::from(byte)]).max().unwrap_or(0)
+    /// How long the tokens are whose tail begins with one of these bytes.
+    pub(crate) fn longest(&self, bytes: &ByteSet) -> Longest {
+        bytes.iter().map(|byte| self.longest[usize::from(byte)]).fold(Longest::default(), Longest::max)
     }
 }
 
@@ -260,7 +274,7 @@ impl Base {
         self.split.get_or_init(|| {
             let profile = vocabulary.profile();
             let (mut heads, mut escapes, mut tails) = (Vec::new(), Vec::new(), Vec::new());
-            let mut longest = vec![0; 256];
+            let mut longest = vec![Longest::default(); 256];
             for &id in vocabulary.sorted().iter().filter(|&&id| !profile.is_in(id, self.class)) {
                 let Some(bytes) = vocabulary.bytes(TokenId::new(id)) else { continue };
                 let (run, rest) = bytes.split_at(self.run(bytes));
@@ -274,7 +288,7 @@ impl Base {
                 }
                 if is_escape { &mut escapes } else { &mut tails }.push((rest, id));
                 let slot = &mut longest[rest.first().copied().map_or(0, usize::from)];
-                *slot = to_u32(bytes.len()).max(*slot);
+                *slot = slot.max(Longest { bytes: to_u32(bytes.len()), run: to_u32(run.len()) });
             }
             tails.sort_unstable();
             let [heads, escapes, tails] = [heads, escapes, tails].map(|tokens| Trie::from_sorted(tokens, |_| 0));

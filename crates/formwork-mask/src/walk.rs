@@ -263,9 +263,11 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         let row = base.row_at(at.row);
         self.scratch.mask.copy_from(&row.mask);
         let longest = base.split(self.vocabulary).longest(&self.automaton.readable(self.seq, state));
+        // What follows blanks takes none of their room.
+        let room = if at.class == CharClass::Blank { longest.run } else { longest.bytes.saturating_add(1) };
         let stand_in = match row.chars {
-            Some(chars) if u32::from(chars) <= longest => None,
-            _ => self.automaton.stand_in(self.seq, state, at.class, longest),
+            Some(chars) if u32::from(chars) < room => None,
+            _ => self.automaton.stand_in(self.seq, state, at.class, longest.bytes),
         };
         self.heed_hint();
         match stand_in {
@@ -287,7 +289,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             for &id in inside.of_chars(least + 1..=safe) {
                 self.scratch.allow(id);
             }
-            if self.automaton.most_chars(self.seq, state) > u32::from(safe) {
+            if self.automaton.most_chars(self.seq, state, at.class) > u32::from(safe) {
                 self.try_tokens(state, &inside.trie, safe);
             }
         }

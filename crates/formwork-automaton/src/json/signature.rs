@@ -216,23 +216,27 @@ impl JsonAutomaton {
         }
     }
 
-    /// A string's characters come from its window.
-    pub(super) fn most_chars_at(&self, state: State) -> u32 {
+    pub(super) fn most_chars_at(&self, state: State, class: CharClass) -> u32 {
         let room = |max: Option<u32>| max.map_or(u32::MAX, |max| max.saturating_sub(state.a));
         match self.situations.get(state.id) {
             Situation::String { max, .. } => room(*max),
             Situation::Strings { alts, .. } => alts.iter().map(|alt| room(alt.max)).max().unwrap_or(0),
+            _ if class == CharClass::Blank => self.blanks_left(state).unwrap_or(u32::MAX),
             _ => u32::MAX,
         }
     }
 
     /// Blanks that may come whatever else does.
-    fn safe_blanks(&self, seq: &Frames, state: State) -> u32 {
-        let Whitespace::Flexible(most) = self.options.whitespace else { return 0 };
+    pub(super) fn safe_blanks(&self, seq: &Frames, state: State) -> u32 {
+        // Where items are compared, their blanks are kept with their text.
+        if self.is_watched(seq, state) { 0 } else { self.blanks_left(state).unwrap_or(0) }
+    }
+
+    /// How many blanks may come, where a state reads any number of them up to the most.
+    fn blanks_left(&self, state: State) -> Option<u32> {
+        let Whitespace::Flexible(most) = self.options.whitespace else { return None };
         match self.situations.get(state.id) {
-            Situation::Value { gap: Gap::Over, .. } => 0,
-            // Where items are compared, their blanks are kept with their text.
-            _ if self.is_watched(seq, state) => 0,
+            Situation::Value { gap: Gap::Over, .. } => None,
             Situation::Value { .. }
             | Situation::Colon { .. }
             | Situation::ObjectOpen { .. }
@@ -240,8 +244,8 @@ impl JsonAutomaton {
             | Situation::ObjectComma { .. }
             | Situation::ArrayOpen { .. }
             | Situation::ArrayNext { .. }
-            | Situation::ArrayComma { .. } => u32::from(most).saturating_sub(state.a),
-            _ => 0,
+            | Situation::ArrayComma { .. } => Some(u32::from(most).saturating_sub(state.a)),
+            _ => None,
         }
     }
 

@@ -111,6 +111,10 @@ impl JsonAutomaton {
     }
 
     pub(super) fn stand_in_for(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<StandIn> {
+        if class == CharClass::Blank {
+            let after = StandIn { state: State { a: state.a.saturating_add(1), ..state }, escapes: false, like: None };
+            return (self.safe_blanks(seq, state) > 0).then_some(after);
+        }
         if state.b != 0 || self.is_watched(seq, state) {
             return None;
         }
