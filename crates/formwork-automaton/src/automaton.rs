@@ -96,6 +96,19 @@ pub struct StandIn {
     pub(crate) like: Option<Like>,
 }
 
+impl StandIn {
+    /// A state that stands in for others; `escapes` where it does for the state before the characters, too.
+    ///
+    /// ```
+    /// use formwork_automaton::{FrameId, StandIn, State};
+    /// let state = State { id: 1, a: 0, b: 0, c: 0, frame: FrameId::NONE };
+    /// assert!(!StandIn::new(state, false).escapes);
+    /// ```
+    pub const fn new(state: State, escapes: bool) -> Self {
+        Self { state, escapes, like: None }
+    }
+}
+
 /// Keys that are like each other: those that go on with a certain byte after a certain number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Like {

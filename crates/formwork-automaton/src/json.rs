@@ -119,7 +119,7 @@ pub struct JsonAutomaton {
     telling: Memo<Box<[u32]>, ByteSet>,
     cheapest_values: Memo<FormId, Option<Arc<few::FewValue>>>,
     few_strings: Memo<(u32, usize), Arc<few::Values>>,
-    /// (atom, index, items missing)
+    /// (atom, index, items so far)
     later_values: Memo<(u32, u32, u32), Arc<[few::FewValue]>>,
     /// Whether some array's items are compared.
     comparing: bool,

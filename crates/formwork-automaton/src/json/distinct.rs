@@ -338,7 +338,7 @@ impl JsonAutomaton {
     /// After a byte was read: keeps it where a frame asks for that, and finds out whether the items being read are still alive.
     pub(super) fn watched(&self, seq: &mut Frames, step: Step, byte: u8) -> Step {
         let Step::To(next) = step else { return step };
-        if !self.comparing || next.frame.is_none() || seq.peek(next.frame).watch == Watch::Nothing {
+        if self.watch_at(seq, next) == Watch::Nothing {
             return step;
         }
         seq.keep(byte);
@@ -356,9 +356,9 @@ impl JsonAutomaton {
         step
     }
 
-    /// Whether a configuration is inside of an item that is compared.
-    pub(super) fn is_in_compared(&self, seq: &Frames, state: State) -> bool {
-        self.comparing && !state.frame.is_none() && seq.peek(state.frame).watch == Watch::Compare
+    /// What is done with the bytes that are read: they are kept, or held against other items.
+    pub(super) fn watch_at(&self, seq: &Frames, state: State) -> Watch {
+        if self.comparing && !state.frame.is_none() { seq.peek(state.frame).watch } else { Watch::Nothing }
     }
 
     fn is_item_live(&self, seq: &Frames, id: FrameId, state: State) -> bool {
@@ -624,17 +624,15 @@ impl JsonAutomaton {
     fn needed_later(&self, seq: &Frames, frame: &Frame) -> Vec<FewValue> {
         let Await::Array { alts, index, active, .. } = self.awaits.get(frame.state) else { return Vec::new() };
         let count = frame.count.saturating_add(1);
-        let active: Vec<(&ArrayAlt, Arc<[FewValue]>)> = alts
-            .iter()
-            .filter(|alt| alt.tag < *active)
-            .map(|alt| (alt, self.values_later(alt.base, *index, count)))
-            .collect();
+        let seen = Seen::new(seq, frame.keys);
+        let active = || alts.iter().filter(|alt| alt.tag < *active);
         let mut needed: Vec<FewValue> = Vec::new();
-        for value in active.iter().flat_map(|(_, values)| values.iter()) {
-            let seen = Seen::new(seq, frame.keys);
-            let is_needed = || active.iter().all(|(alt, _)| !self.leaves_others(alt, *index, count, seen, value));
-            if !needed.contains(value) && !seen.contains(&value.key) && is_needed() {
-                needed.push(value.clone());
+        for alt in active() {
+            for value in self.values_later(alt.base, *index, count).iter() {
+                let is_needed = || active().all(|alt| !self.leaves_others(alt, *index, count, seen, value));
+                if !needed.contains(value) && !seen.contains(&value.key) && is_needed() {
+                    needed.push(value.clone());
+                }
             }
         }
         needed
@@ -647,7 +645,7 @@ impl JsonAutomaton {
         if !this.unique || missing == 0 && this.contains.iter().all(|counted| counted.min == 0) {
             return Arc::default();
         }
-        self.later_values.get_or((atom, index, missing), || {
+        self.later_values.get_or((atom, index, count), || {
             let owed = this.contains.iter().fold(missing, |sum, counted| sum.saturating_add(counted.min));
             let last = self.prefix_len(atom).max(index);
             let mut found: Vec<FewValue> = Vec::new();

@@ -90,8 +90,8 @@ pub(super) struct Escaping {
 impl Escaping {
     /// `any`: every escape that RFC 8259 knows; otherwise the canonical ones.
     pub(super) fn new(alphabet: ByteSet, any: bool) -> Self {
-        let needed: &[u8] = if any { b"\\/\"bfnrtu0123456789abcdefABCDEF" } else { b"\\\"bfnrtu0123456789abcdef" };
-        Self { any, alphabet, complete: needed.iter().all(|b| alphabet.contains(*b)) }
+        let needed = if any { ESCAPE } else { ByteSet::of(b"\\\"bfnrtu0123456789abcdef") };
+        Self { any, alphabet, complete: needed.iter().all(|b| alphabet.contains(b)) }
     }
 
     /// The bytes that decoded strings may consist of. Control characters, `"` and `\` are always spelled by escapes; with every

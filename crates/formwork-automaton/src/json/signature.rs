@@ -12,7 +12,7 @@ use super::space::Gap;
 use super::step::enclosing;
 use crate::automaton::{Key, State};
 use crate::char_class::CharClass;
-use crate::frames::{Frame, Frames, KeySet};
+use crate::frames::{Frame, Frames, KeySet, Watch};
 use crate::interner::to_u32;
 use crate::lang::LangState;
 
@@ -216,6 +216,7 @@ impl JsonAutomaton {
         }
     }
 
+    /// A string has room for so many characters, and so many blanks may come between others.
     pub(super) fn most_chars_at(&self, state: State, class: CharClass) -> u32 {
         let room = |max: Option<u32>| max.map_or(u32::MAX, |max| max.saturating_sub(state.a));
         match self.situations.get(state.id) {
@@ -229,7 +230,7 @@ impl JsonAutomaton {
     /// Blanks that may come whatever else does.
     pub(super) fn safe_blanks(&self, seq: &Frames, state: State) -> u32 {
         // Where items are compared, their blanks are kept with their text.
-        if self.is_watched(seq, state) { 0 } else { self.blanks_left(state).unwrap_or(0) }
+        if self.watch_at(seq, state) == Watch::Nothing { self.blanks_left(state).unwrap_or(0) } else { 0 }
     }
 
     /// How many blanks may come, where a state reads any number of them up to the most.

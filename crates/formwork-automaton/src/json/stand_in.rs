@@ -105,17 +105,12 @@ impl JsonAutomaton {
         bytes
     }
 
-    /// Whether the bytes that are read are kept, or held against other items.
-    pub(super) fn is_watched(&self, seq: &Frames, state: State) -> bool {
-        self.comparing && !state.frame.is_none() && seq.peek(state.frame).watch != Watch::Nothing
-    }
-
     pub(super) fn stand_in_for(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<StandIn> {
         if class == CharClass::Blank {
-            let after = StandIn { state: State { a: state.a.saturating_add(1), ..state }, escapes: false, like: None };
-            return (self.safe_blanks(seq, state) > 0).then_some(after);
+            let after = State { a: state.a.saturating_add(1), ..state };
+            return (self.safe_blanks(seq, state) > 0).then(|| StandIn::new(after, false));
         }
-        if state.b != 0 || self.is_watched(seq, state) {
+        if state.b != 0 || self.watch_at(seq, state) != Watch::Nothing {
             return None;
         }
         let lang = LangState::from_id(state.c);
@@ -125,11 +120,8 @@ impl JsonAutomaton {
                 let chars = state.a.saturating_add(1);
                 // What may still be read has room, whichever token it comes with.
                 let room = |max: &u32| self.langs.is_universal(next) && max.saturating_sub(state.a) > bytes;
-                (*min <= chars && max.as_ref().is_none_or(room)).then(|| StandIn {
-                    state: State { a: chars, c: next.id(), ..state },
-                    escapes: next == lang,
-                    like: None,
-                })
+                (*min <= chars && max.as_ref().is_none_or(room))
+                    .then(|| StandIn::new(State { a: chars, c: next.id(), ..state }, next == lang))
             }
             Situation::Key { object } => {
                 let machine = self.machines.get(self.object_states.get(*object).machine);
@@ -141,7 +133,7 @@ impl JsonAutomaton {
                 }
                 let any = self.langs.start(self.langs.any())?;
                 seq.push_text(NO_TEXT);
-                Some(StandIn { state: State { a: OFF, c: any.id(), ..state }, escapes: true, like: None })
+                Some(StandIn::new(State { a: OFF, c: any.id(), ..state }, true))
             }
             _ => None,
         }
@@ -162,7 +154,7 @@ impl JsonAutomaton {
         let like = Some(Like { after: to_u32(text.len()), byte });
         seq.push_text(byte);
         seq.push_text(NO_TEXT);
-        Some(StandIn { state: State { a: OFF, c: other.id(), ..state }, escapes: true, like })
+        Some(StandIn { like, ..StandIn::new(State { a: OFF, c: other.id(), ..state }, true) })
     }
 
     /// The states that a key's text leads to, in the languages that say which class it is of, and in that of all that may come.

@@ -141,9 +141,11 @@ impl JsonAutomaton {
         false
     }
 
-    /// Whether the end of an item leaves those around it a completion.
+    /// Whether the end of an item leaves those around it a completion; yes, too, where that isn't found out any more.
     fn fits(&self, seq: &Frames, state: State, ahead: Ahead<'_>) -> bool {
-        let Some(levels) = ahead.levels.checked_sub(1).filter(|_| self.is_in_compared(seq, state)) else { return true };
+        let Some(levels) = ahead.levels.checked_sub(1).filter(|_| self.watch_at(seq, state) == Watch::Compare) else {
+            return true;
+        };
         let Some(ends) = ahead.ends.get().checked_sub(1) else { return true };
         ahead.ends.set(ends);
         self.is_completed(seq, state, Ahead { levels, ..ahead })
