@@ -636,3 +636,15 @@ fn a_number_goes_on_where_it_would_repeat_another() {
     let options = SchemaOptions::default().whitespace(Whitespace::Flexible(2));
     check_with(&schema, &options, &["[[4], 85187.182884, [41]]", "[[4],[]]"], &["[[4],[4]]", "[[4],1]"]);
 }
+
+#[test]
+fn long_alternatives_are_not_listed() {
+    let long = format!("^(b|{}){{900}}$", "c".repeat(150));
+    let schema =
+        json!({"properties": {"a": {"pattern": long}}, "patternProperties": {long.clone(): false}, "required": ["a"]});
+    let refused = schema_from_value(&schema, &SchemaOptions::default())
+        .map(|checked| JsonAutomaton::new(checked, &SchemaOptions::default(), Spelling::default()));
+    if let Ok(Ok(automaton)) = refused {
+        assert!(read(&automaton, "{\"a\": \"bbb").is_ok());
+    }
+}

@@ -95,6 +95,9 @@ pub(super) struct Live {
     pub(super) classes: Box<[bool]>,
 }
 
+/// Bytes that are written to list a language's texts.
+const MOST_WORK: usize = 1 << 22;
+
 impl KeyMachine {
     pub(super) fn new(
         automaton: &JsonAutomaton,
@@ -263,8 +266,9 @@ impl JsonAutomaton {
         let mut out = Vec::with_capacity(classes.len());
         for (lang, matched) in classes {
             let Some(start) = self.langs.start(lang) else { continue };
-            if !langs.is_empty() && self.langs.count(start, FEW_KEYS + 1) <= FEW_KEYS {
-                keys.extend(self.all_texts(start).iter().map(|text| self.text(text)));
+            let few = if langs.is_empty() { None } else { self.few_texts(start, FEW_KEYS) };
+            if let Some(texts) = few {
+                keys.extend(texts.iter().map(|text| self.text(text)));
             } else {
                 out.push(KeyClass { lang, start, matched: matched.into() });
             }
@@ -272,11 +276,21 @@ impl JsonAutomaton {
         out.into()
     }
 
-    /// All completions of a state that has few.
-    pub(super) fn all_texts(&self, start: LangState) -> Vec<String> {
+    /// All completions of a state, where there are at most so many and that is seen with little work.
+    pub(super) fn few_texts(&self, start: LangState, most: u64) -> Option<Vec<String>> {
+        // Where counting gives up, it says less than there are.
+        if self.langs.count(start, most.saturating_add(1)) > most {
+            return None;
+        }
         let mut out = Vec::new();
         let mut open = vec![(start, Vec::new())];
+        let mut work = 0_usize;
         while let Some((state, bytes)) = open.pop() {
+            work = work.saturating_add(bytes.len()).saturating_add(1);
+            if work > MOST_WORK || out.len() as u64 > most {
+                self.note_undecided();
+                return None;
+            }
             if self.langs.is_accepting(state) {
                 out.extend(String::from_utf8(bytes.clone()).ok());
             }
@@ -289,7 +303,7 @@ impl JsonAutomaton {
             }
         }
         out.sort_unstable();
-        out
+        Some(out)
     }
 
     /// What the value of a named key must satisfy.

@@ -200,9 +200,9 @@ impl JsonAutomaton {
         let mut out = Sketch { types: types.fold(0, |types, t| types | 1 << t as u8), ..Sketch::all() };
         if let Some((regex, _)) = &keywords.string.pattern
             && let Some(start) = self.langs.start(self.pattern_lang(regex))
-            && self.langs.count(start, FEW_STRINGS + 1) <= FEW_STRINGS
+            && let Some(texts) = self.few_texts(start, FEW_STRINGS)
         {
-            out = out.meet(&Sketch::with_strings(self.all_texts(start)));
+            out = out.meet(&Sketch::with_strings(texts));
         }
         for values in &keywords.values {
             out = out.meet(&Sketch::of_values(values));
