@@ -651,3 +651,16 @@ fn long_alternatives_are_not_listed() {
     assert!(read(&automaton, "{\"a\": \"aaccc").is_ok());
     assert!(read(&automaton, "{\"a\": \"ab").is_err());
 }
+
+#[test]
+fn an_item_that_may_equal_another_is_completed() {
+    let distinct = json!({"type": "array", "minItems": 1, "uniqueItems": true});
+    let schema = json!({
+        "type": "array", "minItems": 1, "maxItems": 3, "prefixItems": [{"not": {"$ref": "#/$defs/d"}}, {"type": "integer", "minimum": 12}],
+        "contains": {"type": "array", "minItems": 2, "maxItems": 3}, "minContains": 2, "unevaluatedItems": {"$ref": "#/$defs/d"},
+        "$defs": {"d": distinct},
+    });
+    let options = SchemaOptions::default().whitespace(Whitespace::Flexible(2));
+    let valid = ["[[92,{},{}],12,[0,1]]", "[[{}, 92, {}],12,[0,1]]", "[[\"a\",[],\"a\"],12,[0,1]]"];
+    check_with(&schema, &options, &valid, &["[[92,{}]", "[[92,{},1]", "[[92,{},{}],12,[0]]"]);
+}

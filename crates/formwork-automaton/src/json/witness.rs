@@ -26,6 +26,8 @@ enum Task {
     Value { form: FormId, position: u32, depth: u32 },
 }
 
+/// The cost of what there may be no text for.
+const DOUBTFUL: u32 = NEVER / 2;
 /// How many known keys are looked at for the cheapest one.
 const KEYS_TRIED: usize = 64;
 /// How many beginnings of items are looked at for one that differs from others.
@@ -36,6 +38,8 @@ const LEVELS: u32 = 2;
 const MOST_ENDS: u32 = 256;
 /// Items that are completed one after another to find that out.
 const MAX_ROUNDS: u32 = 256;
+/// Items that one completion completes one after another, each within another or beside it.
+const MOST_ITEMS: usize = 1 << 12;
 /// How many beginnings of keys are looked at for one that is new.
 const KEYS_LOOKED_AT: usize = 10_000;
 
@@ -99,9 +103,11 @@ impl JsonAutomaton {
         let Some((mut seq, mut state)) = self.complete_counted(seq, state, ahead, &mut out) else {
             return out;
         };
-        while let Some((next, after)) = self.complete_counted(&seq, state, ahead, &mut out) {
+        for _ in 0..MOST_ITEMS {
+            let Some((next, after)) = self.complete_counted(&seq, state, ahead, &mut out) else { return out };
             (seq, state) = (next, after);
         }
+        self.note_undecided();
         out
     }
 
@@ -113,12 +119,12 @@ impl JsonAutomaton {
         ahead: Ahead<'_>,
         out: &mut Vec<u8>,
     ) -> Option<(Frames, State)> {
-        let (rest, whole) = self.rest_of(seq, state);
-        if whole {
+        let (rest, around) = self.rest_of(seq, state);
+        let Some(around) = around else {
             out.extend(rest);
             return None;
-        }
-        let (rest, seq, state) = self.closing(seq, state, rest, ahead).or_else(|| {
+        };
+        let (rest, seq, state) = self.closing(seq, state, (rest, around), ahead).or_else(|| {
             self.note_undecided();
             None
         })?;
@@ -131,11 +137,9 @@ impl JsonAutomaton {
         let (mut seq, mut state) = (seq.clone(), state);
         // An item in an item takes a round.
         for _ in 0..MAX_ROUNDS {
-            let (rest, whole) = self.rest_of(&seq, state);
-            if whole {
-                return true;
-            }
-            let Some((_, next, after)) = self.closing(&seq, state, rest, ahead) else { return false };
+            let (rest, around) = self.rest_of(&seq, state);
+            let Some(around) = around else { return true };
+            let Some((_, next, after)) = self.closing(&seq, state, (rest, around), ahead) else { return false };
             (seq, state) = (next, after);
         }
         false
@@ -156,10 +160,17 @@ impl JsonAutomaton {
         self.rest_of(seq, state).0
     }
 
-    /// A text that completes the innermost item that is counted or compared, with the configuration after it: `rest`, or, where that
-    /// won't do, one that differs from the items before it, and leaves the items around it a completion.
-    fn closing(&self, seq: &Frames, state: State, rest: Vec<u8>, ahead: Ahead<'_>) -> Option<(Vec<u8>, Frames, State)> {
-        if let Some((seq, state)) = self.after_rest(seq, state, &rest)
+    /// A text that completes the innermost item that is counted or compared, with the configuration after it: `rest` (with how many
+    /// containers enclose the item's array), or, where that won't do, one that differs from the items before it, and leaves the items around
+    /// it a completion.
+    fn closing(
+        &self,
+        seq: &Frames,
+        state: State,
+        (rest, around): (Vec<u8>, u32),
+        ahead: Ahead<'_>,
+    ) -> Option<(Vec<u8>, Frames, State)> {
+        if let Some((seq, state)) = self.after_rest(seq, state, &rest, around)
             && self.fits(&seq, state, ahead)
         {
             return Some((rest, seq, state));
@@ -171,7 +182,8 @@ impl JsonAutomaton {
             let frame = seq.peek(at);
             if frame.text != Frame::UNKEPT {
                 let rests = self.rests_of_left(seq, at).into_iter();
-                let closed = rests.filter_map(|rest| self.after_rest(seq, state, &rest).map(|(s, at)| (rest, s, at)));
+                let after = |rest: &[u8]| self.after_rest(seq, state, rest, frame.depth);
+                let closed = rests.filter_map(|rest| after(&rest).map(|(seq, at)| (rest, seq, at)));
                 let mut closed: Vec<_> = closed.collect();
                 closed.sort_by_key(|(rest, ..)| rest.len());
                 if let Some(found) = closed.into_iter().find(|(_, seq, state)| self.fits(seq, *state, ahead)) {
@@ -189,16 +201,16 @@ impl JsonAutomaton {
             inside.then_some(next)
         };
         let end = |seq: &Frames, state: State, begun: &[u8]| {
-            let rest = self.rest_of_item(seq, state);
-            let (seq, state) = self.after_rest(seq, state, &rest)?;
+            let (rest, around) = self.rest_of(seq, state);
+            let (seq, state) = self.after_rest(seq, state, &rest, around?)?;
             self.fits(&seq, state, ahead).then_some(())?;
             Some(([begun, &rest].concat(), seq, state))
         };
         self.nearest(seq, state, TEXTS_LOOKED_AT, read, end).ok()?
     }
 
-    /// The configuration after a text that completes an item.
-    fn after_rest(&self, seq: &Frames, state: State, rest: &[u8]) -> Option<(Frames, State)> {
+    /// The configuration after a text that completes an item of an array that so many containers enclose; `None` where it doesn't.
+    fn after_rest(&self, seq: &Frames, state: State, rest: &[u8], around: u32) -> Option<(Frames, State)> {
         let mut seq = seq.clone();
         let mut at = state;
         for &byte in rest {
@@ -208,12 +220,12 @@ impl JsonAutomaton {
         }
         // A number ends with the byte after it.
         let Step::To(at) = self.after_number(&mut seq, at) else { return None };
-        Some((seq, at))
+        (enclosing(&seq, at.frame) <= around).then_some((seq, at))
     }
 
-    /// A text that completes the innermost item that is counted or compared, or, where there is none, everything; and whether it is
-    /// everything.
-    fn rest_of(&self, seq: &Frames, state: State) -> (Vec<u8>, bool) {
+    /// A text that completes the innermost item that is counted or compared, with how many containers enclose its array; or, where there
+    /// is none, everything.
+    fn rest_of(&self, seq: &Frames, state: State) -> (Vec<u8>, Option<u32>) {
         let mut out = Vec::new();
         let mut chain = Vec::new();
         let situation = self.situations.get(state.id);
@@ -245,7 +257,7 @@ impl JsonAutomaton {
             let depth = frame.depth;
             tag = self.after_member(seq, frame, tag, depth, outer, &mut out);
         }
-        (out, stop.is_none())
+        (out, stop.map(|stop| chain[stop].depth))
     }
 
     /// The cost of the rest after a member, by the tag of the form that the member's value satisfies.
@@ -293,7 +305,9 @@ impl JsonAutomaton {
     }
 
     fn array_rest_cost(&self, atom: u32, index: u32, count: u32) -> u32 {
-        self.array_plan(atom, index, count, None).map_or(NEVER, |plan| add(plan.cost, 1))
+        // The item that is being read may be the one that is to equal another.
+        let otherwise = if self.array_atoms.get(atom).repeats { DOUBTFUL } else { NEVER };
+        self.array_plan(atom, index, count, None).map_or(otherwise, |plan| add(plan.cost, 1))
     }
 
     /// Writes the rest of the container after a member that ended with `form`; the tag that the container ends with.
