@@ -664,3 +664,14 @@ fn an_item_that_may_equal_another_is_completed() {
     let valid = ["[[92,{},{}],12,[0,1]]", "[[{}, 92, {}],12,[0,1]]", "[[\"a\",[],\"a\"],12,[0,1]]"];
     check_with(&schema, &options, &valid, &["[[92,{}]", "[[92,{},1]", "[[92,{},{}],12,[0]]"]);
 }
+
+#[test]
+fn an_item_is_counted_as_it_was_planned_where_alternatives_are_cut_off() {
+    let zero = json!({"type": "number", "minimum": 0, "maximum": 0});
+    let schema = json!({
+        "type": "array", "minItems": 2, "prefixItems": [{"type": "array"}], "unevaluatedItems": {"$ref": "#"},
+        "contains": {"oneOf": [zero, {"enum": [[null, null]]}, {"$ref": "#"}]}, "minContains": 1, "maxContains": 1,
+    });
+    let options = SchemaOptions::default().whitespace(Whitespace::Compact);
+    check_with(&schema, &options, &["[[],0]"], &["[[],1]", "[[],[]]", "[0"]);
+}

@@ -104,10 +104,22 @@ pub(super) struct ArrayState {
 /// What an item does to an alternative.
 struct Reading {
     tag: u16,
-    /// What the item must satisfy, and the atom that is left then: any of these will do.
-    ways: Vec<(FormId, u32)>,
+    /// Any of these will do.
+    ways: Vec<Way>,
     base: u32,
     counted: CountedForms,
+}
+
+/// One of the ways to go on.
+struct Way {
+    /// What the item must satisfy.
+    form: FormId,
+    /// The atom that is left then.
+    left: u32,
+    /// The counted forms that it says something of, as bits.
+    mask: u32,
+    /// Those of them that the item satisfies.
+    set: u32,
 }
 
 /// Forms of which an alternative counts the items that satisfy them, each with its place in the atom.
@@ -260,8 +272,8 @@ impl JsonAutomaton {
                 .filter(|reading| !reading.ways.is_empty())
                 .collect();
             let mut forms: Vec<FormId> = Vec::new();
-            for (form, _) in readings.iter().filter(|r| r.tag < state.active).flat_map(|r| &r.ways) {
-                tag_of(*form, &mut forms);
+            for way in readings.iter().filter(|r| r.tag < state.active).flat_map(|r| &r.ways) {
+                tag_of(way.form, &mut forms);
             }
             if forms.is_empty() {
                 return None;
@@ -269,18 +281,9 @@ impl JsonAutomaton {
             let active = forms.len();
             let alts = readings.iter().map(|reading| ArrayAlt {
                 tag: reading.tag,
-                ways: reading.ways.iter().map(|(form, atom)| (tag_of(*form, &mut forms), *atom)).collect(),
+                ways: reading.ways.iter().map(|way| (tag_of(way.form, &mut forms), way.left)).collect(),
                 base: reading.base,
-                bits: reading
-                    .counted
-                    .0
-                    .iter()
-                    .map(|&(form, index)| Bit {
-                        index,
-                        yes: self.watch_of(form, active, &mut forms),
-                        no: self.watch_of(self.not_form(form), active, &mut forms),
-                    })
-                    .collect(),
+                bits: self.bits_of(reading, active, &mut forms),
             });
             let alts = alts.collect();
             let position = self.item_position(state.position, state.index);
@@ -296,6 +299,25 @@ impl JsonAutomaton {
         })
     }
 
+    /// Where the goal of an item says which of the counted forms it satisfies.
+    fn bits_of(&self, reading: &Reading, active: usize, forms: &mut Vec<FormId>) -> Box<[Bit]> {
+        let mut bits = Vec::new();
+        for (bit, &(form, index)) in reading.counted.0.iter().enumerate() {
+            let not = self.not_form(form);
+            let yes = self.watch_of(form, active, forms);
+            bits.push(Bit { index, yes, no: self.watch_of(not, active, forms) });
+            // Where a limit has cut off what the form or its negation would have told, the way tells it that the item takes.
+            if bit < MAX_COUNTED && (self.typed(form).cut || self.typed(not).cut) {
+                for way in reading.ways.iter().filter(|way| way.mask >> bit & 1 == 1) {
+                    let tag = tag_of(way.form, forms);
+                    let (yes, no) = if way.set >> bit & 1 == 1 { (tag, Bit::NOTHING) } else { (Bit::NOTHING, tag) };
+                    bits.push(Bit { index, yes, no });
+                }
+            }
+        }
+        bits.into()
+    }
+
     /// What the item at `index`, after `count` others, does to an alternative.
     fn read_item(&self, atom: u32, index: u32, count: u32, tag: u16) -> Option<Reading> {
         let own = self.item_form(atom, index);
@@ -304,7 +326,8 @@ impl JsonAutomaton {
         }
         let counted = self.counted_forms(atom, index);
         if counted.is_empty() {
-            return Some(Reading { tag, ways: vec![(own, atom)], base: atom, counted });
+            let ways = vec![Way { form: own, left: atom, mask: 0, set: 0 }];
+            return Some(Reading { tag, ways, base: atom, counted });
         }
         let live = |set: u32| {
             let satisfies = |place: u32| counted.satisfies(set, place);
@@ -328,10 +351,15 @@ impl JsonAutomaton {
                     mask = wider;
                 }
             }
+            let mut form = self.counted_as(own, &counted, set, mask);
+            if self.typed(form).cut {
+                // What was cut off may be what a completion needs.
+                mask = counted.sets().end - 1;
+                form = self.counted_as(own, &counted, set, mask);
+            }
             done.push((mask, set & mask));
-            let way = self.counted_as(own, &counted, set, mask);
-            if self.cost(way) != NEVER {
-                ways.push((way, after[set as usize].unwrap_or(atom)));
+            if self.cost(form) != NEVER {
+                ways.push(Way { form, left: after[set as usize].unwrap_or(atom), mask, set: set & mask });
             }
         }
         Some(Reading { tag, ways, base: atom, counted })

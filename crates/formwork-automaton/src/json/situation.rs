@@ -118,6 +118,11 @@ pub(super) struct Bit {
     pub(super) no: u16,
 }
 
+impl Bit {
+    /// A tag that no value has.
+    pub(super) const NOTHING: u16 = u16::MAX;
+}
+
 impl JsonAutomaton {
     /// The interned set with these tags; `None` where there is none.
     pub(super) fn tags(&self, tags: impl IntoIterator<Item = u16>) -> Option<u32> {
@@ -157,9 +162,10 @@ impl JsonAutomaton {
                         .iter()
                         .filter(|alt| alt.ways.iter().any(|(form, _)| has(*form)))
                         .filter_map(|alt| {
-                            let bit = |index: u32| alt.bits.iter().find(|bit| bit.index == index);
-                            let surely = |index: u32| bit(index).is_some_and(|bit| has(bit.yes));
-                            let perhaps = |index: u32| bit(index).is_some_and(|bit| !has(bit.no));
+                            let bits = |index: u32| alt.bits.iter().filter(move |bit| bit.index == index);
+                            let surely = |index: u32| bits(index).any(|bit| has(bit.yes));
+                            let perhaps =
+                                |index: u32| bits(index).next().is_some() && !bits(index).any(|bit| has(bit.no));
                             let base = if repeated { self.after_repeat(alt.base)? } else { alt.base };
                             Some((alt.tag, self.after_item(base, &surely, &perhaps)?))
                         })
