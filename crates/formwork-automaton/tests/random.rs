@@ -608,3 +608,28 @@ fn fingerprints_say_what_signatures_do_in_every_process() {
         Ok(outcome(&first))
     });
 }
+
+#[test]
+fn fingerprints_do_not_go_by_what_was_read_before() {
+    let schema = json!({
+        "type": "array", "contains": {"properties": {"b": {"$ref": "#"}}, "required": ["b"]}, "minContains": 0,
+        "prefixItems": [{"type": "object", "patternProperties": {"^[a-zé]$": true, "^b": {"type": "null"}}, "minProperties": 1}],
+    });
+    let options = SchemaOptions::default().whitespace(Whitespace::Indent(1)).property_order(PropertyOrder::Any);
+    let make = || automaton(&schema, &options, Spelling::default()).unwrap().unwrap();
+    let prints = |automaton: &JsonAutomaton| -> Vec<_> {
+        let described = described(automaton, b"[\n {\n  \"x");
+        described.iter().map(|at| at.each_ref().map(|(print, _)| *print)).collect()
+    };
+    let first = prints(&make());
+    for text in [&b"[]"[..], b"[\n {\n  \"b", b"[\n {\n  \"bc\": null\n }\n]"] {
+        let other = make();
+        let mut seq = Frames::new();
+        let mut state = other.start(&mut seq);
+        for &byte in text {
+            finish(&other, &mut seq, state, b"").unwrap();
+            state = step(&other, &mut seq, state, byte).unwrap();
+        }
+        assert_eq!(prints(&other), first, "after {:?}", String::from_utf8_lossy(text));
+    }
+}

@@ -5,7 +5,7 @@ use super::JsonAutomaton;
 use super::array::{ArrayAtom, ArrayGroup, ArrayState, Counted};
 use super::cover::{ArrayCover, ObjectCover};
 use super::form::{Form, FormId};
-use super::keys::KeyMachine;
+use super::keys::{KeyClass, KeyMachine};
 use super::object::{OFF, ObjectAtom, ObjectGroup, ObjectState};
 use super::signature::Parts;
 use super::situation::{ArrayAlt, Await, Bit, Goal, ObjectAlt, Situation, StringAlt};
@@ -55,6 +55,16 @@ impl Parts for Signature<'_> {
 
     fn lang_state(&mut self, id: u32) {
         self.automaton.describe_lang_state(id, &mut self.content);
+    }
+
+    fn classes<'a>(&mut self, states: impl Iterator<Item = (&'a KeyClass, u32)>) {
+        // Their order goes by that of their languages, and so by what was read before.
+        self.content.set(states.map(|(class, state)| {
+            let mut content = Content::of("class of keys");
+            content.set(class.matched.iter().map(|lang| self.automaton.langs.lang_fingerprint(*lang)));
+            self.automaton.describe_lang_state(state, &mut content);
+            content.finish()
+        }));
     }
 
     fn object(&mut self, id: u32) {

@@ -237,6 +237,18 @@ const MAX_CLASSES: usize = 1 << 10;
 impl JsonAutomaton {
     /// The classes of the keys that are not known. Small classes become known keys.
     fn key_classes(&self, keys: &mut Vec<u32>, langs: &[Lang]) -> Box<[KeyClass]> {
+        loop {
+            let before = keys.len();
+            let classes = self.large_classes(keys, langs);
+            // Classes go by all keys that are known in the end, not by those that were known to begin with.
+            if keys.len() == before {
+                return classes;
+            }
+        }
+    }
+
+    /// The classes of the keys that are not known, but for small ones: their keys are added to those known.
+    fn large_classes(&self, keys: &mut Vec<u32>, langs: &[Lang]) -> Box<[KeyClass]> {
         let known = if keys.is_empty() {
             self.langs.any()
         } else {

@@ -5,7 +5,7 @@ use formwork_grammar::Whitespace;
 use super::JsonAutomaton;
 use super::distinct::may_become;
 use super::few::cap_of;
-use super::keys::KeyMachine;
+use super::keys::{KeyClass, KeyMachine};
 use super::object::OFF;
 use super::situation::{Await, Situation, StringAlt};
 use super::space::Gap;
@@ -27,6 +27,9 @@ pub(super) trait Parts {
     /// A language's state, or [`OFF`].
     fn lang_state(&mut self, id: u32);
 
+    /// The classes of a machine's unknown keys, each with a state of its language, or [`OFF`].
+    fn classes<'a>(&mut self, states: impl Iterator<Item = (&'a KeyClass, u32)>);
+
     /// What the frame of an open key is of.
     fn object(&mut self, id: u32);
 
@@ -45,6 +48,10 @@ impl Parts for Key {
 
     fn lang_state(&mut self, id: u32) {
         self.push(id);
+    }
+
+    fn classes<'a>(&mut self, states: impl Iterator<Item = (&'a KeyClass, u32)>) {
+        self.extend(states.map(|(_, id)| id));
     }
 
     fn object(&mut self, id: u32) {
@@ -164,9 +171,8 @@ impl JsonAutomaton {
     /// What the classes of unknown keys say of the text of a key so far, where there are several: the key will be of one of them.
     fn push_classes(&self, machine: &KeyMachine, text: &[u8], key: &mut impl Parts) {
         if let classes @ [_, _, ..] = &*machine.classes {
-            for class in classes {
-                key.lang_state(self.text_to(class.start, text).map_or(OFF, LangState::id));
-            }
+            let states = classes.iter().map(|class| self.text_to(class.start, text).map_or(OFF, LangState::id));
+            key.classes(classes.iter().zip(states));
         }
     }
 
