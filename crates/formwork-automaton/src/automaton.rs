@@ -109,6 +109,20 @@ impl StandIn {
     }
 }
 
+/// Characters that a state reads again and again. In the sets, the bytes from 0x80 on stand for all characters beyond ASCII: all of these
+/// bytes are in a set or none is.
+#[derive(Clone, Copy, Debug)]
+pub struct CharLoop {
+    /// A state that stands for those after one or more characters of `inside`, whichever they are.
+    pub after: State,
+    /// Characters any number of which can be read in any order; one of `apart` may stand among them, also at either end.
+    pub inside: ByteSet,
+    /// Characters of which one can be read before, after or between those of `inside`.
+    pub apart: ByteSet,
+    /// Characters among which are all others (those of `apart` included) that can be read after such a text.
+    pub exits: ByteSet,
+}
+
 /// Keys that are like each other: those that go on with a certain byte after a certain number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Like {
@@ -200,6 +214,12 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
     fn readable_after(&self, seq: &Frames, state: State, class: CharClass, chars: u32) -> ByteSet {
         let _ = (seq, state, class, chars);
         ByteSet::all()
+    }
+
+    /// The characters that can be read again and again from here, where that is known of many.
+    fn char_loop(&self, seq: &Frames, state: State) -> Option<CharLoop> {
+        let _ = (seq, state);
+        None
     }
 
     /// Bytes among which are all those at which a [`stand-in`](Automaton::stand_in) is no good guide, in the state that it was made for or

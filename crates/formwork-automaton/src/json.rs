@@ -35,13 +35,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use formwork_grammar::{Escapes, PropertyOrder, Schema, SchemaOptions};
 
-use crate::automaton::{Automaton, Fill, Key, StandIn, State, Step, Witness};
+use crate::automaton::{Automaton, CharLoop, Fill, Key, StandIn, State, Step, Witness};
 use crate::char_class::CharClass;
 use crate::error::CompileError;
 use crate::fingerprint::Fingerprint;
 use crate::frames::{FrameId, Frames};
 use crate::interner::{Interner, Memo};
-use crate::lang::{Anchor, ByteSet, LangLimits, Langs};
+use crate::lang::{Anchor, ByteSet, LangLimits, LangLoop, Langs};
 use crate::symbol::Symbol;
 
 use array::{ArrayAtom, ArrayGroup, ArrayState};
@@ -139,6 +139,7 @@ pub struct JsonAutomaton {
     array_openings: Memo<u32, Option<u32>>,
     object_openings: Memo<u32, Option<u32>>,
     runs: Memo<(u32, CharClass, u32), Option<(ByteSet, bool)>>,
+    char_loops: Memo<u32, Option<LangLoop>>,
     machines: Interner<KeyMachine>,
     positions: Positions,
     goals: Interner<Goal>,
@@ -212,6 +213,7 @@ impl JsonAutomaton {
             array_openings: Memo::new(),
             object_openings: Memo::new(),
             runs: Memo::new(),
+            char_loops: Memo::new(),
             machines: Interner::new(),
             positions: Positions::new(options.property_order == PropertyOrder::Schema),
             goals: Interner::new(),
@@ -333,6 +335,7 @@ impl JsonAutomaton {
             self.array_openings.bytes(),
             self.object_openings.bytes(),
             self.runs.bytes(),
+            self.char_loops.bytes(),
             self.pops.bytes(),
             self.prints.bytes(),
         ];
@@ -419,6 +422,10 @@ impl Automaton for JsonAutomaton {
 
     fn readable_after(&self, _seq: &Frames, state: State, class: CharClass, chars: u32) -> ByteSet {
         self.readable_after_run(state, class, chars)
+    }
+
+    fn char_loop(&self, seq: &Frames, state: State) -> Option<CharLoop> {
+        self.char_loop_at(seq, state)
     }
 
     fn exceptions(&self, seq: &Frames, state: State, stand_in: &StandIn) -> ByteSet {

@@ -11,6 +11,7 @@ mod format;
 mod formula;
 mod lengths;
 mod literals;
+mod loops;
 mod program;
 mod safe;
 mod search;
@@ -42,6 +43,7 @@ pub(crate) use byte_classes::preference;
 pub use byte_set::ByteSet;
 pub use error::LangError;
 pub use literals::Literals;
+pub(crate) use loops::LangLoop;
 
 /// A set of Unicode texts, as an id in its [`Langs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

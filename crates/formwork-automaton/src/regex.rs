@@ -2,13 +2,13 @@
 
 use formwork_grammar::Regex;
 
-use crate::automaton::{Automaton, Key, State, Step, Witness};
+use crate::automaton::{Automaton, CharLoop, Key, State, Step, Witness};
 use crate::char_class::CharClass;
 use crate::error::CompileError;
 use crate::fingerprint::Fingerprint;
 use crate::frames::{FrameId, Frames};
 use crate::json::Spelling;
-use crate::lang::{Anchor, ByteSet, LangLimits, LangState, Langs};
+use crate::lang::{Anchor, ByteSet, LangLimits, LangLoop, LangState, Langs};
 use crate::symbol::Symbol;
 
 /// The automaton of a regular expression that the whole text must match: the smallest use of the engine, without frames.
@@ -99,6 +99,11 @@ impl Automaton for RegexAutomaton {
         } else {
             0
         }
+    }
+
+    fn char_loop(&self, _seq: &Frames, state: State) -> Option<CharLoop> {
+        let LangLoop { after, inside, apart, exits } = self.langs.char_loop(LangState::from_id(state.c))?;
+        Some(CharLoop { after: State { c: after.id(), ..state }, inside, apart, exits })
     }
 
     fn horizon(&self) -> u32 {

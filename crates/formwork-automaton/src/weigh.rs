@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::char_class::CharClass;
-use crate::lang::{ByteSet, Lang, LangState};
+use crate::lang::{ByteSet, Lang, LangLoop, LangState};
 
 /// A value that knows how many bytes it holds on the heap, itself not counted.
 pub(crate) trait Weigh {
@@ -26,7 +26,7 @@ macro_rules! weighed {
 
 pub(crate) use {weighed, weightless};
 
-weightless!(bool, u8, u16, u32, u64, usize, CharClass, ByteSet, Lang, LangState);
+weightless!(bool, u8, u16, u32, u64, usize, CharClass, ByteSet, Lang, LangLoop, LangState);
 
 impl<T: Weigh> Weigh for [T] {
     fn heap(&self) -> usize {

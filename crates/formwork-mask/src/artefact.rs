@@ -27,7 +27,7 @@ use rustc_hash::FxBuildHasher;
 use crate::error::Error;
 use crate::fingerprint::fingerprint;
 use crate::vocabulary::Vocabulary;
-use crate::walk::{BaseRow, Scratch, Walked};
+use crate::walk::{BaseRow, ClassRow, Scratch, Walked};
 
 /// How every artefact begins: no text does, and a transfer that takes it for text breaks it.
 const MAGIC: [u8; 8] = *b"\x93FWMASK\n";
@@ -87,7 +87,7 @@ impl Known {
 /// A mask by its content: what a base row has, and these tokens, ascending; and those that data decides about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Content {
-    pub(crate) base: Option<BaseRow>,
+    pub(crate) base: Option<ClassRow>,
     pub(crate) added: Box<[u32]>,
     pub(crate) open: Box<[u32]>,
 }
@@ -251,7 +251,7 @@ impl Artefact {
             NO_BASE => None,
             base => {
                 let class = CharClass::ALL.get((base >> 16) as usize)?;
-                Some(BaseRow { class: *class, row: (base & 0xFFFF) as usize })
+                Some(BaseRow::Class(ClassRow { class: *class, row: (base & 0xFFFF) as usize }))
             }
         };
         Some(Walked { frames, dynamic: false, base, limit: None })
@@ -335,7 +335,7 @@ pub(crate) fn write(
         let middle = end + added.len();
         end = middle + open.len();
         let base =
-            base.map_or(NO_BASE, |BaseRow { class, row }| (class as u32) << 16 | u32::try_from(row).unwrap_or(0));
+            base.map_or(NO_BASE, |ClassRow { class, row }| (class as u32) << 16 | u32::try_from(row).unwrap_or(0));
         out.extend(base.to_le_bytes());
         out.extend(word(middle));
         out.extend(word(end));

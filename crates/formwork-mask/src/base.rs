@@ -248,6 +248,11 @@ impl Base {
             .min(last)
     }
 
+    /// The row of all tokens that are wholly of the class.
+    pub(crate) fn whole_row(&self) -> &Row {
+        self.row_at(self.rows.len() - 1)
+    }
+
     pub(crate) fn row_at(&self, index: usize) -> &Row {
         &self.rows[index.min(self.rows.len() - 1)]
     }

@@ -240,7 +240,8 @@ impl Generation {
         }
         let fill = |mask: &mut Mask| {
             match stored.base {
-                Some(at) => mask.copy_from(&vocabulary.base(at.class).row_at(at.row).mask),
+                Some(BaseRow::Class(at)) => mask.copy_from(&vocabulary.base(at.class).row_at(at.row).mask),
+                Some(BaseRow::Loop(sets)) => mask.copy_from(&vocabulary.loops().row(vocabulary, sets)),
                 None => mask.reset(vocabulary.len()),
             }
             for &id in &stored.added {

@@ -27,6 +27,7 @@ mod base;
 mod batch;
 mod byte_level;
 mod cache;
+mod char_loops;
 mod compiled;
 mod draft;
 mod entry;

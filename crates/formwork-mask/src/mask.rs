@@ -107,6 +107,21 @@ impl Mask {
         new
     }
 
+    /// Adds the tokens of another mask of the same vocabulary.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    }
+
+    /// Adds the tokens that two other masks of the same vocabulary have in common.
+    pub(crate) fn add_both(&mut self, a: &Self, b: &Self) {
+        self.words.iter_mut().zip(a.words.iter().zip(&b.words)).for_each(|(word, (a, b))| *word |= a & b);
+    }
+
+    /// Takes the tokens of another mask of the same vocabulary out.
+    pub(crate) fn take_out(&mut self, other: &Self) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
+    }
+
     /// Takes a token out.
     pub(crate) fn remove(&mut self, id: u32) {
         if let Some(word) = self.words.get_mut((id / 32) as usize) {

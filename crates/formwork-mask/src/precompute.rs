@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use formwork_automaton::{Automaton, Fill, Fingerprint, Frames, Key, State, Step, Symbol};
+use formwork_automaton::{Automaton, Fill, Fingerprint, Frames, Key, State, Step, Symbol, TokenId};
 use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
@@ -16,7 +16,7 @@ use crate::cache::Generation;
 use crate::compiled::CompiledConstraint;
 use crate::error::Error;
 use crate::fingerprint::fingerprint;
-use crate::walk::{self, Scratch};
+use crate::walk::{self, BaseRow, Scratch};
 
 /// Bounds on what is computed ahead of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -382,8 +382,19 @@ impl<'a> Explorer<'a> {
                 ids.sort_unstable();
                 ids
             };
-            let (added, open) = (sorted(&scratch.added), sorted(&scratch.open));
-            self.found.mask(Content { base: walked.base, added, open })
+            let open = sorted(&scratch.open);
+            let (base, added) = match walked.base {
+                None => (None, sorted(&scratch.added)),
+                Some(BaseRow::Class(at)) => (Some(at), sorted(&scratch.added)),
+                // What depends on the vocabulary's own tables is written out.
+                Some(BaseRow::Loop(sets)) => {
+                    let vocabulary = self.compiled.vocabulary();
+                    let row = vocabulary.loops().row(vocabulary, sets);
+                    let ids: Vec<u32> = row.iter().map(TokenId::get).chain(scratch.added.iter().copied()).collect();
+                    (None, sorted(&ids))
+                }
+            };
+            self.found.mask(Content { base, added, open })
         };
         self.found.known.insert(last, known);
         Ok(())

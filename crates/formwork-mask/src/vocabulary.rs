@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
 use crate::base::{Base, Profile};
+use crate::char_loops::CharLoops;
 use crate::entry::TokenEntry;
 use crate::error::Error;
 use crate::gguf::{self, GgufTokens};
@@ -41,6 +42,7 @@ struct Core {
     trie: OnceLock<Trie>,
     profile: OnceLock<Profile>,
     bases: [OnceLock<Base>; CharClass::ALL.len()],
+    loops: OnceLock<CharLoops>,
     scratches: ScratchPool,
 }
 
@@ -281,6 +283,7 @@ impl Vocabulary {
         for class in CharClass::ALL {
             self.base(class).prepare(self);
         }
+        self.loops().prepare(self);
     }
 
     /// Bytes held on the heap, tables built so far included.
@@ -294,6 +297,7 @@ impl Vocabulary {
             + core.trie.get().map_or(0, Trie::heap_bytes)
             + core.profile.get().map_or(0, Profile::heap_bytes)
             + core.bases.iter().filter_map(OnceLock::get).map(Base::heap_bytes).sum::<usize>()
+            + core.loops.get().map_or(0, CharLoops::heap_bytes)
             + core.scratches.heap_bytes()
     }
 
@@ -335,6 +339,11 @@ impl Vocabulary {
     /// The tables of one character class.
     pub(crate) fn base(&self, class: CharClass) -> &Base {
         self.core.bases[class as usize].get_or_init(|| Base::new(self, class))
+    }
+
+    /// The tables by which walks pass over what loops of characters read.
+    pub(crate) fn loops(&self) -> &CharLoops {
+        self.core.loops.get_or_init(|| CharLoops::new(self))
     }
 
     /// The trie of some of the tokens with text.
@@ -381,6 +390,7 @@ impl Core {
             trie: OnceLock::new(),
             profile: OnceLock::new(),
             bases: Default::default(),
+            loops: OnceLock::new(),
             scratches: ScratchPool::default(),
         };
         for (id, entry) in (0_u32..).zip(entries) {

@@ -1,14 +1,16 @@
 //! The walk that computes a mask: every token's bytes tried from one state, by way of the trie.
 
+mod loops;
 mod parts;
 mod tokens;
 
 use formwork_automaton::{
-    Automaton, ByteSet, CharClass, Frames, LimitKind, Mark, StandIn, State, Step, Symbol, TokenId,
+    Automaton, ByteSet, CharClass, CharLoop, Frames, LimitKind, Mark, StandIn, State, Step, Symbol, TokenId,
 };
 
 use crate::base::{Base, Inside};
 use crate::cache::{Generation, Pending};
+use crate::char_loops::LoopSets;
 use crate::mask::Mask;
 use crate::trie::{Node, Siblings, Trie};
 use crate::vocabulary::Vocabulary;
@@ -83,9 +85,17 @@ impl Scratch {
     }
 }
 
-/// A base mask: a class and the index of its row.
+/// A base mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct BaseRow {
+pub(crate) enum BaseRow {
+    Class(ClassRow),
+    /// The tokens that a loop reads.
+    Loop(LoopSets),
+}
+
+/// A class and the index of its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ClassRow {
     pub(crate) class: CharClass,
     pub(crate) row: usize,
 }
@@ -128,15 +138,18 @@ pub(crate) fn walk<A: Automaton + ?Sized>(
         recording: None,
         pending: Vec::new(),
     };
-    let base = walk.choose_base(state);
-    match base {
+    let base = match walk.choose_base(state) {
         None => {
             walk.scratch.mask.clear();
             walk.try_tokens(state, vocabulary.trie(), 0);
+            None
         }
-        Some((at, chars)) => walk.try_from_base(state, before, at, chars),
-    }
-    let base = base.map(|(at, _)| at);
+        Some(Chosen::Class(at, chars)) => {
+            walk.try_from_base(state, before, at, chars);
+            Some(BaseRow::Class(at))
+        }
+        Some(Chosen::Loop(at)) => Some(BaseRow::Loop(walk.try_from_loop(state, &at))),
+    };
     walk.try_specials(state);
     walk.settle(state, before);
     let Walk { limit, dynamic, .. } = walk;
@@ -195,6 +208,13 @@ pub(crate) fn is_allowed<A: Automaton + ?Sized>(
     read_bytes(automaton, seq, state, vocabulary.bytes(TokenId::new(id)).unwrap_or_default()).is_ok()
 }
 
+/// What a walk begins with.
+enum Chosen {
+    /// A base mask, and how many characters of its class can be read.
+    Class(ClassRow, u32),
+    Loop(CharLoop),
+}
+
 /// One walk under way.
 struct Walk<'a, A: ?Sized> {
     automaton: &'a A,
@@ -214,8 +234,8 @@ struct Walk<'a, A: ?Sized> {
 }
 
 impl<A: Automaton + ?Sized> Walk<'_, A> {
-    /// The base mask that covers most tokens, where one is worth its while, and how many characters of its class can be read.
-    fn choose_base(&mut self, state: State) -> Option<(BaseRow, u32)> {
+    /// The base mask that covers most tokens, where one is worth its while.
+    fn choose_base(&mut self, state: State) -> Option<Chosen> {
         let profile = self.vocabulary.profile();
         let mut best = None;
         let mut most = LEAST_COVER;
@@ -231,10 +251,16 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 break;
             }
         }
+        if best != Some((CharClass::Text, u32::MAX))
+            && let Some(found) = self.automaton.char_loop(self.seq, state)
+        {
+            self.heed_hint();
+            return Some(Chosen::Loop(found));
+        }
         self.heed_hint();
         let (class, chars) = best?;
         let row = self.vocabulary.base(class).row(chars, self.vocabulary.longest_token());
-        Some((BaseRow { class, row }, chars))
+        Some(Chosen::Class(ClassRow { class, row }, chars))
     }
 
     /// After a hint of the automaton: where data decided about it, it decides about the mask.
@@ -258,7 +284,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
     }
 
     /// Tries what a base mask has not; `chars` characters of its class can be read, whatever they are.
-    fn try_from_base(&mut self, state: State, before: Mark, at: BaseRow, chars: u32) {
+    fn try_from_base(&mut self, state: State, before: Mark, at: ClassRow, chars: u32) {
         let base = self.vocabulary.base(at.class);
         let row = base.row_at(at.row);
         self.scratch.mask.copy_from(&row.mask);

@@ -7,7 +7,7 @@ use super::keys::KeyMachine;
 use super::literal::Literal;
 use super::object::OFF;
 use super::situation::Situation;
-use crate::automaton::{Like, StandIn, State};
+use crate::automaton::{CharLoop, Like, StandIn, State};
 use crate::char_class::CharClass;
 use crate::frames::{Frames, Watch};
 use crate::interner::to_u32;
@@ -137,6 +137,22 @@ impl JsonAutomaton {
             }
             _ => None,
         }
+    }
+
+    pub(super) fn char_loop_at(&self, seq: &Frames, state: State) -> Option<CharLoop> {
+        let Situation::String { min, max: None, .. } = self.situations.get(state.id) else { return None };
+        let chars = state.a.saturating_add(1);
+        if state.b != 0 || *min > chars || self.watch_at(seq, state) != Watch::Nothing {
+            return None;
+        }
+        let found = self.char_loops.get_or(state.c, || self.langs.char_loop(LangState::from_id(state.c)))?;
+        let mut exits = found.exits.and(PLAIN);
+        exits.insert(b'"');
+        if self.options.escapes == Escapes::Any || !found.exits.and(ESCAPED).is_empty() {
+            exits.insert(b'\\');
+        }
+        let after = State { a: chars, c: found.after.id(), ..state };
+        Some(CharLoop { after, inside: found.inside, apart: found.apart, exits })
     }
 
     /// The stand-in of a key that patterns may match: that of a character which most are like, after which no other makes a difference.

@@ -95,14 +95,19 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
     /// Tries the tokens of a trie, but for those known to be of at most `chars` characters.
     pub(super) fn try_tokens(&mut self, start: State, trie: &Trie, chars: u8) {
         let root = self.seq.mark();
-        let longest = self.vocabulary.longest_token() + 2;
-        self.scratch.places.clear();
-        self.scratch.path.resize(longest, 0);
-        self.scratch.bytes.resize(longest, 0);
+        self.begin_tokens();
         self.put_state(start, 0, root);
         self.descend(trie, trie.roots(), 0, chars, root);
         self.seq.truncate(root);
         self.try_pending(trie, start, root);
+    }
+
+    /// Makes room for the path through a trie.
+    pub(super) fn begin_tokens(&mut self) {
+        let longest = self.vocabulary.longest_token() + 2;
+        self.scratch.places.clear();
+        self.scratch.path.resize(longest, 0);
+        self.scratch.bytes.resize(longest, 0);
     }
 
     /// Puts a state on the path.

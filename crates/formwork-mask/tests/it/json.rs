@@ -66,7 +66,7 @@ pub(crate) fn keyed() -> Vocabulary {
     Vocabulary::from_tokens(entries, &[eos]).unwrap()
 }
 
-pub(crate) const SCHEMAS: [&str; 15] = [
+pub(crate) const SCHEMAS: [&str; 22] = [
     r#"{"type": "object"}"#,
     r#"{"type": "object", "properties": {"a": true, "ab": {"type": "integer"}, "name": {"type": "string"}, "k\n": true, "é": true}}"#,
     r#"{"type": "object", "properties": {"a": true, "name": true}, "additionalProperties": false}"#,
@@ -81,6 +81,13 @@ pub(crate) const SCHEMAS: [&str; 15] = [
     r#"{"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 40}}"#,
     r#"{"type": "array", "items": {"type": "string", "maxLength": 6}}"#,
     r#"{"type": "array", "items": {"type": "string", "pattern": "^[a-zé]*$", "minLength": 2, "maxLength": 18}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[a-z0-9]+([._-][a-z0-9]+)*$"}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*(\\.[a-z0-9]+)*@[a-z]+\\.(com|org)$"}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[^<>]+(<[^<>]*>)?$", "minLength": 2}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^\\S+( \\S+)*$"}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[^ .]+( [^ .]*[a-z])*\\.?$"}}"#,
+    r#"{"type": "object", "required": ["a", "b"], "properties": {"a": {"type": "string", "pattern": "^/.*[^/]$"}, "b": {"type": "string", "pattern": "é"}}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[A-Za-z_]\\w*( \\w+)? ?$", "maxLength": 400}}"#,
     r#"{"anyOf": [{"type": "object", "properties": {"a": {"const": "x"}}}, {"type": "array", "items": {"not": {"const": "a"}}}]}"#,
 ];
 
