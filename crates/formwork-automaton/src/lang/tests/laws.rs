@@ -9,7 +9,7 @@ use proptest::strategy::Union;
 use super::oracle::{matches_all, matches_somewhere};
 use super::{after, check_witness, langs};
 use crate::char_class::CharClass;
-use crate::lang::{Anchor, Lang, LangLimits, LangState, Langs};
+use crate::lang::{Anchor, ByteSet, Lang, LangLimits, LangState, Langs};
 
 fn class() -> impl Strategy<Value = Regex> {
     prop_oneof![
@@ -22,6 +22,25 @@ fn class() -> impl Strategy<Value = Regex> {
         1 => Just(Regex::Class(Vec::new())),
     ]
 }
+
+/// Parts of patterns with loops of many characters.
+const PIECES: [&str; 12] = [
+    "[^<>]*",
+    "[a-z0-9]+",
+    "(-[a-z0-9]+)*",
+    "([._-][a-z0-9]+)*",
+    r"\S+",
+    r"( \S+)*",
+    ".?",
+    "[^.]",
+    r"[^ .]+\.?",
+    "é",
+    r"\w*",
+    "[^-]{2}",
+];
+
+/// Characters that these tell apart.
+const CHARS: [char; 10] = ['a', 'z', '0', '-', '.', ' ', '<', '_', 'é', '€'];
 
 /// Patterns over a small alphabet, with look-around or without.
 fn pattern(assertions: bool) -> BoxedStrategy<Regex> {
@@ -245,6 +264,44 @@ proptest! {
                 let safe = langs.safe_chars(s, class) as usize;
                 prop_assert_eq!(safe.min(4), depth, "{:?}", class);
             }
+        }
+    }
+
+    #[test]
+    fn loops_read_what_they_say(
+        pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 1..4),
+        ends in any::<[bool; 2]>(),
+        before in prop::collection::vec(prop::sample::select(&CHARS[..]), 0..3),
+        picks in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 0..6),
+    ) {
+        let [start, end] = ends;
+        let source = format!("{}{}{}", if start { "^" } else { "" }, pieces.concat(), if end { "$" } else { "" });
+        let langs = langs();
+        let lang = super::search(&langs, &source);
+        let before: String = before.into_iter().collect();
+        let Some(s) = after(&langs, lang, before.as_bytes()) else { return Ok(()) };
+        let Some(found) = langs.char_loop(s) else { return Ok(()) };
+        let of = |set: &ByteSet| -> Vec<char> {
+            let is_in = |c: &char| set.contains(u8::try_from(*c).unwrap_or(0xFF));
+            (' '..='\u{7f}').chain(['é', '€', '😀']).filter(is_in).collect()
+        };
+        let (inside, apart) = (of(&found.inside), of(&found.apart));
+        let mut text = String::new();
+        let mut parted = false;
+        for (pick, apart_if_any) in picks {
+            let parts = apart_if_any && !parted && !apart.is_empty();
+            parted |= parts;
+            let from = if parts { &apart } else { &inside };
+            text.push(*pick.get(from));
+        }
+        let at = text.bytes().try_fold(s, |s, byte| langs.step(s, byte));
+        prop_assert!(at.is_some(), "{}: {:?} after {:?}", source, text, before);
+        for c in (0..=0x7F_u8).map(char::from).chain(['é', '€', '😀']) {
+            let byte = u8::try_from(c).ok().filter(u8::is_ascii).unwrap_or(0xFF);
+            let live = at.and_then(|at| c.to_string().bytes().try_fold(at, |s, byte| langs.step(s, byte))).is_some();
+            let is_inside = found.inside.contains(byte);
+            prop_assert!(live || !is_inside, "{}: {:?} then {:?}", source, text, c);
+            prop_assert!(!live || is_inside || found.exits.contains(byte), "{}: {:?} then {:?}", source, text, c);
         }
     }
 
