@@ -2,13 +2,17 @@
 #![no_main]
 
 use formwork_automaton::{Automaton, Frames, JsonAutomaton, Spelling, Step, Symbol};
-use formwork_grammar::{Escapes, Numbers, PropertyOrder, SchemaOptions, Whitespace, parse_schema};
+use formwork_grammar::{Escapes, Limits, Numbers, PropertyOrder, SchemaOptions, Whitespace, parse_schema};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
 fuzz_target!(|data: &str| {
     let Some((schema, instance)) = data.split_once('\n') else { return };
+    // A text is completed after every byte.
+    let mut limits = Limits::default();
+    limits.shortest_text = 1 << 16;
     let options = SchemaOptions::default()
+        .limits(limits)
         .whitespace(Whitespace::Flexible(2))
         .property_order(PropertyOrder::Any)
         .escapes(Escapes::Any)

@@ -2,11 +2,14 @@
 #![no_main]
 
 use formwork_automaton::{Automaton, Frames, JsonAutomaton, Spelling, Step};
-use formwork_grammar::{SchemaOptions, parse_schema};
+use formwork_grammar::{Limits, SchemaOptions, parse_schema};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    let options = SchemaOptions::default();
+    // Texts of megabytes take the sanitizer a minute to read.
+    let mut limits = Limits::default();
+    limits.shortest_text = 1 << 20;
+    let options = SchemaOptions::default().limits(limits);
     let Ok(schema) = parse_schema(text, &options) else { return };
     let Ok(automaton) = JsonAutomaton::new(schema, &options, Spelling::default()) else { return };
     let mut seq = Frames::new();
