@@ -89,7 +89,7 @@ impl Profile {
 ///
 /// A beginning can always be continued to a character that is no control character, quote or backslash. So where any such character can be
 /// read, its beginning can: cut tokens count as [`CharClass::Text`], with the cut character as a whole one.
-fn characters(bytes: &[u8]) -> Option<(&str, bool)> {
+pub(crate) fn characters(bytes: &[u8]) -> Option<(&str, bool)> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some((text, false)),
         Err(error) if error.error_len().is_none() => {

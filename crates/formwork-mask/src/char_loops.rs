@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use formwork_automaton::{ByteSet, CharClass, CharLoop, TokenId};
 use rustc_hash::FxHashMap;
 
+use crate::base::characters;
 use crate::mask::Mask;
 use crate::trie::Siblings;
 use crate::vocabulary::Vocabulary;
@@ -72,11 +73,7 @@ impl CharLoops {
             let children = (next as usize..end as usize).map(|child| below[child] | bit_of(trie.bytes()[child]));
             let mut bits = children.fold(0, |all, bits| all | bits);
             trie.each_token(node, |id| {
-                let is_text =
-                    vocabulary.bytes(TokenId::new(id)).is_some_and(|bytes| match std::str::from_utf8(bytes) {
-                        Ok(_) => true,
-                        Err(error) => error.error_len().is_none(),
-                    });
+                let is_text = vocabulary.bytes(TokenId::new(id)).and_then(characters).is_some();
                 if is_text && profile.chars(id) == 0 {
                     bits |= ODD;
                 }

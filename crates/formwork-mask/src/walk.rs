@@ -251,13 +251,12 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 break;
             }
         }
-        if best != Some((CharClass::Text, u32::MAX))
-            && let Some(found) = self.automaton.char_loop(self.seq, state)
-        {
-            self.heed_hint();
+        let is_all = best == Some((CharClass::Text, u32::MAX));
+        let found = if is_all { None } else { self.automaton.char_loop(self.seq, state) };
+        self.heed_hint();
+        if let Some(found) = found {
             return Some(Chosen::Loop(found));
         }
-        self.heed_hint();
         let (class, chars) = best?;
         let row = self.vocabulary.base(class).row(chars, self.vocabulary.longest_token());
         Some(Chosen::Class(ClassRow { class, row }, chars))

@@ -27,7 +27,6 @@ const WITHIN_CHAR: ByteSet = ByteSet::range(0x80, 0xBF);
 const CHAR: ByteSet = ByteSet::range(0x20, 0x7F).or(ByteSet::range(0xC2, 0xF4));
 /// Bytes of strings that JSON writes as escapes.
 const ESCAPED: ByteSet = ByteSet::CLEAN.complement().or(ByteSet::of(b"\"\\\x7F"));
-const PLAIN: ByteSet = ByteSet::CLEAN.and(ByteSet::of(b"\"\\").complement());
 const OBJECT_OPEN: ByteSet = BLANKS.or(ByteSet::of(b"\"}"));
 const OBJECT_NEXT: ByteSet = BLANKS.or(ByteSet::of(b",}"));
 const OBJECT_COMMA: ByteSet = BLANKS.or(ByteSet::of(b"\""));
@@ -95,7 +94,7 @@ impl JsonAutomaton {
         let Some((mut bytes, may_end)) = found else { return ByteSet::all() };
         // What JSON writes otherwise than as itself.
         let escaped = self.options.escapes == Escapes::Any || !bytes.and(ESCAPED).is_empty();
-        bytes = bytes.and(PLAIN);
+        bytes = bytes.and(ByteSet::PLAIN);
         if may_end {
             bytes.insert(b'"');
         }
@@ -146,7 +145,7 @@ impl JsonAutomaton {
             return None;
         }
         let found = self.char_loops.get_or(state.c, || self.langs.char_loop(LangState::from_id(state.c)))?;
-        let mut exits = found.exits.and(PLAIN);
+        let mut exits = found.exits.and(ByteSet::PLAIN);
         exits.insert(b'"');
         if self.options.escapes == Escapes::Any || !found.exits.and(ESCAPED).is_empty() {
             exits.insert(b'\\');

@@ -26,6 +26,9 @@ impl ByteSet {
     /// Bytes that a JSON string may have: all but control characters.
     pub(crate) const CLEAN: Self = Self([!0xFFFF_FFFF, u64::MAX, u64::MAX, u64::MAX]);
 
+    /// Those of them that stand for themselves: but for the quote and the backslash.
+    pub(crate) const PLAIN: Self = Self::CLEAN.and(Self::of(b"\"\\").complement());
+
     /// The set of these bytes.
     pub const fn of(bytes: &[u8]) -> Self {
         let mut set = Self::empty();

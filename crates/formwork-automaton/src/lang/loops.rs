@@ -17,7 +17,7 @@ const APART: &[u8] = b" _-./:,'@";
 const WIDE: ByteSet = ByteSet::range(0x80, 0xFF);
 
 /// Characters of ASCII that JSON writes as themselves.
-const PLAIN: ByteSet = ByteSet::range(0x20, 0x7F).and(ByteSet::of(b"\"\\").complement());
+const PLAIN: ByteSet = ByteSet::PLAIN.and(WIDE.complement());
 
 /// Which characters a state reads again and again. In the sets, the bytes from 0x80 on stand for all characters beyond ASCII: all of these
 /// bytes are in a set or none is.
