@@ -265,3 +265,24 @@ fn distinct_numbers_without_a_digit() {
         next(&automaton, &text[..at]);
     }
 }
+
+#[test]
+fn numbers_beyond_the_table_are_no_dead_end() {
+    let schema = json!({
+        "type": "array", "minItems": 2, "uniqueItems": true,
+        "contains": {"type": "number", "minimum": 0, "maximum": 0.25}, "minContains": 0,
+        "prefixItems": [{"type": "number", "multipleOf": 12345.6}],
+    });
+    let mut limits = Limits::default();
+    limits.digits = 6;
+    // What the plan takes for a number that is not counted has fewer parts than what is read, and so more of them in a table.
+    let automaton = compile(&schema, &compact().limits(limits), without(".")).unwrap();
+    let text = "[-0,1";
+    for at in 0..=text.len() {
+        next(&automaton, &text[..at]);
+    }
+    assert!(automaton.undecided() > 0);
+    // A number within the table may be as long as it is.
+    let schema = json!({"type": "number", "minimum": 0, "multipleOf": 12345.6, "maximum": 61728});
+    follows(&schema, &compact().limits(limits), ".", "6172", "8");
+}

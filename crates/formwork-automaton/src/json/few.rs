@@ -341,7 +341,7 @@ impl JsonAutomaton {
 
     /// Whether the vocabulary can spell a number of an atom.
     fn spells_number(&self, atom: u32, number: &Number) -> bool {
-        let only = || self.number_in(atom, number).map(|only| self.number_atoms.intern(only));
+        let only = || self.number_in(atom, number).map(|only| self.within_table(self.number_atoms.intern(only)));
         self.spells_numbers() || only().is_some_and(|only| self.number_start_cost(only).is_some())
     }
 
@@ -370,8 +370,8 @@ impl JsonAutomaton {
                 out.insert(canonical(&number), number);
             }
             for byte in b"0123456789.eE+-".iter().copied().filter(|byte| self.alphabet.contains(*byte)) {
-                if let Some(next) = self.step_track(track, byte) {
-                    let text = [&text[..], &[byte]].concat();
+                let text = [&text[..], &[byte]].concat();
+                if let Some(next) = self.step_track(track, byte, text.len()) {
                     open.push((whole(next, &text), Reverse(text), next));
                 }
             }

@@ -44,9 +44,7 @@ impl JsonAutomaton {
     pub(super) fn number_start_cost(&self, atom: u32) -> Option<u32> {
         [false, true]
             .into_iter()
-            .filter_map(|negative| {
-                self.number_cost(self.number_start(atom, negative)?).map(|cost| cost + u32::from(negative))
-            })
+            .filter_map(|negative| Some(self.number_cost(self.number_start(atom, negative)?)? + u32::from(negative)))
             .min()
     }
 
@@ -67,7 +65,9 @@ impl JsonAutomaton {
             return None;
         }
         let mantissa = Mantissa::start(&self.number_rules(atom), negative)?;
-        self.live_track(NumberTrack { atom, part: Part::Mantissa(mantissa) }, role)
+        let track = NumberTrack { atom, part: Part::Mantissa(mantissa) };
+        let live = !self.is_limited(atom) || self.track_is_live(&track, usize::from(negative), role);
+        if live { self.live_track(track, role) } else { None }
     }
 
     /// The situation after a number's first byte, for the atoms of each tag.
@@ -115,8 +115,11 @@ impl JsonAutomaton {
         track.part.accepts(&self.number_rules(track.atom))
     }
 
-    pub(super) fn step_track(&self, track: u32, byte: u8) -> Option<u32> {
-        self.read_track(track, byte, Role::Leads)
+    /// The track after one more byte, by which so many are read; `None` where it leads to no end.
+    pub(super) fn step_track(&self, track: u32, byte: u8, read: usize) -> Option<u32> {
+        let next = self.read_track(track, byte, Role::Leads)?;
+        let track = self.number_tracks.get(next);
+        (!self.is_limited(track.atom) || self.track_is_live(track, read, Role::Leads)).then_some(next)
     }
 
     fn read_track(&self, track: u32, byte: u8, role: Role) -> Option<u32> {
@@ -127,7 +130,7 @@ impl JsonAutomaton {
 
     fn live_track(&self, track: NumberTrack, role: Role) -> Option<u32> {
         let id = self.number_tracks.intern(track);
-        let live = self.number_lives.get_or((id, role), || self.track_is_live(self.number_tracks.get(id), role));
+        let live = self.number_lives.get_or((id, role), || self.track_is_live(self.number_tracks.get(id), 0, role));
         live.then_some(id)
     }
 

@@ -586,7 +586,7 @@ impl JsonAutomaton {
     }
 
     pub(super) fn keep_number(&self, atom: NumberAtom, out: &mut Vec<u32>) {
-        let id = self.number_atoms.intern(atom);
+        let id = self.within_table(self.number_atoms.intern(atom));
         // One that the vocabulary can't spell is kept: others, of which it is left out, have more spellings.
         if self.has_numbers(id) {
             out.push(id);

@@ -23,6 +23,9 @@ pub(in crate::json) struct NumberAtom {
     pub(super) not_multiples: Box<[Decimal]>,
     /// How much may be written of it, where that is not what its own bounds say.
     pub(super) room: Option<Room>,
+    /// Bytes of its text at most, where the vocabulary lacks characters and what it can spell is too much to look through. What is
+    /// made of it is no longer either: else a plan could count on numbers that can't be read.
+    pub(super) longest: Option<u16>,
 }
 
 /// How many digits of a number may be written.
@@ -64,7 +67,13 @@ impl NumberAtom {
         let exactly = Self::exactly(number)?;
         let holds = exactly.min.as_ref().is_some_and(|bound| self.holds(&bound.value));
         let (integer, written, watched) = (self.integer, self.written, self.watched);
-        holds.then_some(Self { integer, written, watched, room: Some(room), ..exactly })
+        let longest = self.longest;
+        holds.then_some(Self { integer, written, watched, room: Some(room), longest, ..exactly })
+    }
+
+    /// The same of texts of so many bytes at most.
+    pub(super) fn no_longer_than(&self, longest: u16) -> Self {
+        Self { longest: Some(longest), ..self.clone() }
     }
 
     /// What holds where both do; `None` where the bounds cross.
@@ -87,7 +96,8 @@ impl NumberAtom {
         let (integer, written) = (self.integer || other.integer, self.written || other.written);
         let watched = self.watched || other.watched;
         let room = self.room.or(other.room);
-        Some(Self { min, max, integer, written, watched, multiple, not_multiples, room })
+        let longest = [self.longest, other.longest].into_iter().flatten().min();
+        Some(Self { min, max, integer, written, watched, multiple, not_multiples, room, longest })
     }
 
     /// Atoms that together hold for exactly the values that this one doesn't hold for.

@@ -11,7 +11,7 @@ use crate::fingerprint::Content;
 
 impl NumberAtom {
     pub(in crate::json) fn describe(&self, content: &mut Content) {
-        let Self { min, max, integer, written, watched, multiple, not_multiples, room } = self;
+        let Self { min, max, integer, written, watched, multiple, not_multiples, room, longest } = self;
         for bound in [min, max] {
             content.option(bound.as_ref(), |content, Bound { value, exclusive }| {
                 decimal(value, content);
@@ -28,6 +28,9 @@ impl NumberAtom {
             content.word(u32::from(whole)).word(u32::from(fraction)).option(exponent, |content, exponent| {
                 content.word(u32::from(exponent));
             });
+        });
+        content.option(*longest, |content, longest| {
+            content.word(u32::from(longest));
         });
     }
 }

@@ -11,7 +11,7 @@ use crate::json::situation::Situation;
 impl JsonAutomaton {
     /// Whether the number that begins here must be read as a long one.
     pub(super) fn is_long(&self, atoms: &[(u16, u32)]) -> bool {
-        atoms.iter().any(|(_, atom)| self.number_rules(*atom).is_long())
+        atoms.iter().any(|(_, atom)| self.number_rules(*atom).is_long() || self.is_limited(*atom))
     }
 
     /// The situation after a long number's first byte.
@@ -40,7 +40,8 @@ impl JsonAutomaton {
         let mut text = seq.text_from(state.c).to_vec();
         text.push(byte);
         let is_live = |&(tag, atom): &(u16, u32)| {
-            self.long_track(atom, &text).is_some_and(|track| self.track_is_live(&track, Role::of(tag, active)))
+            let live = |track| self.track_is_live(&track, text.len(), Role::of(tag, active));
+            self.long_track(atom, &text).is_some_and(live)
         };
         let kept: Box<[(u16, u32)]> = alts.iter().copied().filter(is_live).collect();
         let active = still_active(&kept, active)?;
