@@ -182,8 +182,36 @@ impl Longest {
 }
 
 impl Split {
-    fn tries(&self) -> impl Iterator<Item = &Trie> {
-        [&self.heads, &self.escapes, &self.tails].into_iter()
+    /// Splits tokens that are not wholly of a class, sorted by their bytes.
+    pub(crate) fn new<'a>(
+        vocabulary: &Vocabulary,
+        class: CharClass,
+        tokens: impl Iterator<Item = (&'a [u8], u32)>,
+    ) -> Self {
+        let (mut heads, mut escapes, mut tails) = (Vec::new(), Vec::new(), Vec::new());
+        let mut longest = vec![Longest::default(); 256];
+        for (bytes, id) in tokens {
+            let (run, rest) = bytes.split_at(run_of(class, bytes));
+            let is_escape = run.is_empty() && rest.first() == Some(&b'\\');
+            let is_whole = run.is_empty() && !is_escape
+                || !run.iter().all(|byte| vocabulary.is_single(*byte))
+                || rest.split(|byte| *byte == b'"').count() > QUOTES_OF_TWO_KEYS;
+            if is_whole {
+                heads.push((bytes, id));
+                continue;
+            }
+            if is_escape { &mut escapes } else { &mut tails }.push((rest, id));
+            let slot = &mut longest[rest.first().copied().map_or(0, usize::from)];
+            *slot = slot.max(Longest { bytes: to_u32(bytes.len()), run: to_u32(run.len()) });
+        }
+        tails.sort_unstable();
+        let [heads, escapes, tails] = [heads, escapes, tails].map(|tokens| Trie::from_sorted(tokens, |_| 0));
+        Self { heads, escapes, tails, longest }
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        [&self.heads, &self.escapes, &self.tails].into_iter().map(Trie::heap_bytes).sum::<usize>()
+            + self.longest.capacity() * size_of::<Longest>()
     }
 
     /// How long the tokens are whose tail begins with one of these bytes.
@@ -278,26 +306,9 @@ impl Base {
     pub(crate) fn split(&self, vocabulary: &Vocabulary) -> &Split {
         self.split.get_or_init(|| {
             let profile = vocabulary.profile();
-            let (mut heads, mut escapes, mut tails) = (Vec::new(), Vec::new(), Vec::new());
-            let mut longest = vec![Longest::default(); 256];
-            for &id in vocabulary.sorted().iter().filter(|&&id| !profile.is_in(id, self.class)) {
-                let Some(bytes) = vocabulary.bytes(TokenId::new(id)) else { continue };
-                let (run, rest) = bytes.split_at(self.run(bytes));
-                let is_escape = run.is_empty() && rest.first() == Some(&b'\\');
-                let is_whole = run.is_empty() && !is_escape
-                    || !run.iter().all(|byte| vocabulary.is_single(*byte))
-                    || rest.split(|byte| *byte == b'"').count() > QUOTES_OF_TWO_KEYS;
-                if is_whole {
-                    heads.push((bytes, id));
-                    continue;
-                }
-                if is_escape { &mut escapes } else { &mut tails }.push((rest, id));
-                let slot = &mut longest[rest.first().copied().map_or(0, usize::from)];
-                *slot = slot.max(Longest { bytes: to_u32(bytes.len()), run: to_u32(run.len()) });
-            }
-            tails.sort_unstable();
-            let [heads, escapes, tails] = [heads, escapes, tails].map(|tokens| Trie::from_sorted(tokens, |_| 0));
-            Split { heads, escapes, tails, longest }
+            let others = vocabulary.sorted().iter().copied().filter(|&id| !profile.is_in(id, self.class));
+            let bytes = |id| Some((vocabulary.bytes(TokenId::new(id))?, id));
+            Split::new(vocabulary, self.class, others.filter_map(bytes))
         })
     }
 
@@ -309,7 +320,7 @@ impl Base {
             let mut longest_run = 0;
             for &id in vocabulary.sorted().iter().filter(|&&id| !profile.is_in(id, self.class)) {
                 let Some(bytes) = vocabulary.bytes(TokenId::new(id)) else { continue };
-                let run = self.run(bytes);
+                let run = run_of(self.class, bytes);
                 // A token that is all of the class after all has a byte that can't be read by itself.
                 let Some(&end) = bytes.get(run) else { continue };
                 sets[usize::from(end)].push((bytes, id));
@@ -317,20 +328,6 @@ impl Base {
             }
             Ends { tries: sets.into_iter().map(|set| Trie::from_sorted(set, |_| 0)).collect(), longest_run }
         })
-    }
-
-    /// Bytes of the characters of the class that a token begins with.
-    fn run(&self, bytes: &[u8]) -> usize {
-        let text = match std::str::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
-        };
-        text.find(|c| !self.class.contains(c)).unwrap_or(text.len())
-    }
-
-    /// Whether a byte belongs to no character of the class.
-    pub(crate) fn ends_run(&self, byte: u8) -> bool {
-        if byte.is_ascii() { !self.class.contains(char::from(byte)) } else { self.class != CharClass::Text }
     }
 
     /// Builds what is otherwise built on first use.
@@ -345,8 +342,22 @@ impl Base {
             + self.rest.heap_bytes()
             + self.inside.get().map_or(0, Inside::heap_bytes)
             + self.ends.get().map_or(0, |ends| ends.tries.iter().map(Trie::heap_bytes).sum())
-            + self.split.get().map_or(0, |split| split.tries().map(Trie::heap_bytes).sum())
+            + self.split.get().map_or(0, Split::heap_bytes)
     }
+}
+
+/// Bytes of the characters of a class that a token begins with.
+fn run_of(class: CharClass, bytes: &[u8]) -> usize {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+    };
+    text.find(|c| !class.contains(c)).unwrap_or(text.len())
+}
+
+/// Whether a byte belongs to no character of a class.
+pub(crate) fn ends_run(class: CharClass, byte: u8) -> bool {
+    if byte.is_ascii() { !class.contains(char::from(byte)) } else { class != CharClass::Text }
 }
 
 /// A length as a word.

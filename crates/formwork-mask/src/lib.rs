@@ -41,6 +41,7 @@ mod mask;
 mod matcher;
 pub mod oracle;
 mod precompute;
+mod quoted;
 mod scratch_pool;
 mod spelling;
 mod tiktoken;

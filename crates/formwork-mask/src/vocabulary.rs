@@ -14,6 +14,7 @@ use crate::char_loops::CharLoops;
 use crate::entry::TokenEntry;
 use crate::error::Error;
 use crate::gguf::{self, GgufTokens};
+use crate::quoted::{Quoted, QuotedTables};
 use crate::scratch_pool::ScratchPool;
 use crate::trie::Trie;
 use crate::{eos, spelling, tiktoken, tokenizer_json};
@@ -43,6 +44,7 @@ struct Core {
     profile: OnceLock<Profile>,
     bases: [OnceLock<Base>; CharClass::ALL.len()],
     loops: OnceLock<CharLoops>,
+    quoted: QuotedTables,
     scratches: ScratchPool,
 }
 
@@ -298,6 +300,7 @@ impl Vocabulary {
             + core.profile.get().map_or(0, Profile::heap_bytes)
             + core.bases.iter().filter_map(OnceLock::get).map(Base::heap_bytes).sum::<usize>()
             + core.loops.get().map_or(0, CharLoops::heap_bytes)
+            + core.quoted.heap_bytes()
             + core.scratches.heap_bytes()
     }
 
@@ -339,6 +342,11 @@ impl Vocabulary {
     /// The tables of one character class.
     pub(crate) fn base(&self, class: CharClass) -> &Base {
         self.core.bases[class as usize].get_or_init(|| Base::new(self, class))
+    }
+
+    /// The tables by which walks pass over what may follow a quote: the node at this index of one of the vocabulary's tries.
+    pub(crate) fn quoted(&self, trie: &Trie, at: u32) -> Arc<Quoted> {
+        self.core.quoted.below(self, trie, at)
     }
 
     /// The tables by which walks pass over what loops of characters read.
@@ -391,6 +399,7 @@ impl Core {
             profile: OnceLock::new(),
             bases: Default::default(),
             loops: OnceLock::new(),
+            quoted: QuotedTables::default(),
             scratches: ScratchPool::default(),
         };
         for (id, entry) in (0_u32..).zip(entries) {

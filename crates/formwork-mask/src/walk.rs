@@ -2,13 +2,14 @@
 
 mod loops;
 mod parts;
+mod quoted;
 mod tokens;
 
 use formwork_automaton::{
     Automaton, ByteSet, CharClass, CharLoop, Frames, LimitKind, Mark, StandIn, State, Step, Symbol, TokenId,
 };
 
-use crate::base::{Base, Inside};
+use crate::base::{Base, Inside, Split, ends_run};
 use crate::cache::{Generation, Pending};
 use crate::char_loops::LoopSets;
 use crate::mask::Mask;
@@ -16,6 +17,7 @@ use crate::trie::{Node, Siblings, Trie};
 use crate::vocabulary::Vocabulary;
 use crate::walk_memo::WalkMemo;
 use parts::Recording;
+use quoted::Aside;
 use tokens::Place;
 
 /// A class's base mask pays for itself from about this many tokens on; below, the plain walk is as short.
@@ -45,6 +47,8 @@ pub(crate) struct Scratch {
     /// What is left to be looked at beside each node of the path.
     siblings: Vec<Siblings>,
     memo: WalkMemo,
+    /// What is put aside while the tokens below a node are tried as those of a vocabulary of their own.
+    aside: Aside,
 }
 
 impl Scratch {
@@ -58,6 +62,7 @@ impl Scratch {
             bytes: Vec::new(),
             siblings: Vec::new(),
             memo: WalkMemo::default(),
+            aside: Aside::default(),
         }
     }
 
@@ -68,6 +73,7 @@ impl Scratch {
             + self.bytes.capacity()
             + self.siblings.capacity() * size_of::<Siblings>()
             + self.memo.heap_bytes()
+            + self.aside.heap_bytes()
     }
 
     fn allow(&mut self, id: u32) {
@@ -137,6 +143,7 @@ pub(crate) fn walk<A: Automaton + ?Sized>(
         dynamic: false,
         recording: None,
         pending: Vec::new(),
+        is_aside: false,
     };
     let base = match walk.choose_base(state) {
         None => {
@@ -231,6 +238,8 @@ struct Walk<'a, A: ?Sized> {
     recording: Option<Recording>,
     /// What parts have left to the frames, with the bytes that lead there.
     pending: Vec<Pending>,
+    /// Whether the walk's place is put aside.
+    is_aside: bool,
 }
 
 impl<A: Automaton + ?Sized> Walk<'_, A> {
@@ -297,14 +306,8 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         self.heed_hint();
         match stand_in {
             Some(stand_in) => {
-                let split = base.split(self.vocabulary);
-                let escapes = stand_in.escapes.then_some(&split.escapes);
-                self.try_tails(stand_in.state, before, [&split.tails].into_iter().chain(escapes));
-                self.try_tokens(state, &split.heads, 0);
-                if !stand_in.escapes {
-                    self.try_tokens(state, &split.escapes, 0);
-                }
-                self.try_exceptions(state, base, &stand_in);
+                self.try_split(state, before, base.split(self.vocabulary), &stand_in);
+                self.try_exceptions(state, base.rest(), at.class, &stand_in);
             }
             None => self.try_rest(state, at.class, base),
         }
@@ -317,6 +320,16 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             if self.automaton.most_chars(self.seq, state, at.class) > u32::from(safe) {
                 self.try_tokens(state, &inside.trie, safe);
             }
+        }
+    }
+
+    /// Tries tokens that are not wholly of a class: those that begin with characters of it by way of the stand-in for these.
+    fn try_split(&mut self, state: State, before: Mark, split: &Split, stand_in: &StandIn) {
+        let escapes = stand_in.escapes.then_some(&split.escapes);
+        self.try_tails(stand_in.state, before, [&split.tails].into_iter().chain(escapes));
+        self.try_tokens(state, &split.heads, 0);
+        if !stand_in.escapes {
+            self.try_tokens(state, &split.escapes, 0);
         }
     }
 
@@ -345,14 +358,13 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         }
     }
 
-    /// Tries those tokens afresh for which the stand-in was no good guide.
-    fn try_exceptions(&mut self, start: State, base: &Base, stand_in: &StandIn) {
+    /// Tries those tokens afresh for which the stand-in for characters of a class was no good guide.
+    fn try_exceptions(&mut self, start: State, trie: &Trie, class: CharClass, stand_in: &StandIn) {
         let here = self.automaton.exceptions(self.seq, start, stand_in);
         self.heed_hint();
         if here.is_empty() {
             return;
         }
-        let trie = base.rest();
         let mark = self.seq.mark();
         // The places along the path, each with the exceptions there, or all bytes behind the characters of the class; and what is left
         // to be looked at from each.
@@ -363,7 +375,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 let node = trie.nodes()[left.next as usize];
                 left.next += 1;
                 // Tokens that begin with another character were tried whole.
-                let is_whole = is_first && base.ends_run(node.byte) && !(stand_in.escapes && node.byte == b'\\');
+                let is_whole = is_first && ends_run(class, node.byte) && !(stand_in.escapes && node.byte == b'\\');
                 if is_whole || !wanted.contains(node.byte) {
                     continue;
                 }
@@ -381,7 +393,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                     }
                 };
                 trie.each_token(node, |id| self.scratch.allow(id));
-                let behind = wanted == ByteSet::all() || base.ends_run(node.byte);
+                let behind = wanted == ByteSet::all() || ends_run(class, node.byte);
                 let wanted_next =
                     if behind { ByteSet::all() } else { self.automaton.exceptions(self.seq, next, stand_in) };
                 self.heed_hint();

@@ -197,7 +197,11 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 && self.is_part(node)
                 && let Some((state, mark)) = self.scratch.place_at(next, root)
             {
-                self.try_part(trie, index, depth, state, mark, root);
+                // A key depends on too much for a part.
+                let is_key = node.byte == b'"' && mark != root;
+                if !is_key || !self.try_quoted(trie, index, depth, state, mark) {
+                    self.try_part(trie, index, depth, state, mark, root);
+                }
                 continue;
             }
             return Some(node.children());
