@@ -138,6 +138,8 @@ pub struct JsonAutomaton {
     string_starts: Memo<u32, Arc<[StringAlt]>>,
     array_openings: Memo<u32, Option<u32>>,
     object_openings: Memo<u32, Option<u32>>,
+    /// The first bytes of a goal's values.
+    value_bytes: Memo<u32, ByteSet>,
     runs: Memo<(u32, CharClass, u32), Option<(ByteSet, bool)>>,
     char_loops: Memo<u32, Option<LangLoop>>,
     machines: Interner<KeyMachine>,
@@ -212,6 +214,7 @@ impl JsonAutomaton {
             string_starts: Memo::new(),
             array_openings: Memo::new(),
             object_openings: Memo::new(),
+            value_bytes: Memo::new(),
             runs: Memo::new(),
             char_loops: Memo::new(),
             machines: Interner::new(),
@@ -334,6 +337,7 @@ impl JsonAutomaton {
             self.string_starts.bytes(),
             self.array_openings.bytes(),
             self.object_openings.bytes(),
+            self.value_bytes.bytes(),
             self.runs.bytes(),
             self.char_loops.bytes(),
             self.pops.bytes(),
@@ -408,8 +412,8 @@ impl Automaton for JsonAutomaton {
         self.safe_chars_of(seq, state, class)
     }
 
-    fn most_chars(&self, _seq: &Frames, state: State, class: CharClass) -> u32 {
-        self.most_chars_at(state, class)
+    fn most_chars(&self, seq: &Frames, state: State, class: CharClass) -> u32 {
+        self.most_chars_at(seq, state, class)
     }
 
     fn readable(&self, _seq: &Frames, state: State) -> ByteSet {

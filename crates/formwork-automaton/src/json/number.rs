@@ -16,6 +16,7 @@ use super::JsonAutomaton;
 use super::situation::Situation;
 use crate::automaton::State;
 use crate::frames::Frames;
+use crate::lang::ByteSet;
 
 pub(super) use atom::NumberAtom;
 pub(super) use rules::Rules;
@@ -102,6 +103,11 @@ impl JsonAutomaton {
     fn number_state(&self, alts: Vec<(u16, u32)>, active: u16, state: State) -> Option<State> {
         let active = still_active(&alts, active)?;
         Some(State { id: self.situations.intern(Situation::Number { alts: alts.into(), active }), ..state })
+    }
+
+    /// Bytes among which are all that a number goes on with.
+    pub(super) fn number_bytes(&self, alts: &[(u16, u32)]) -> ByteSet {
+        alts.iter().fold(ByteSet::empty(), |all, (_, track)| all.or(self.number_tracks.get(*track).part.bytes()))
     }
 
     /// The tags whose alternatives accept the number as it stands.

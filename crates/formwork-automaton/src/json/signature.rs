@@ -223,12 +223,14 @@ impl JsonAutomaton {
     }
 
     /// A string has room for so many characters, and so many blanks may come between others.
-    pub(super) fn most_chars_at(&self, state: State, class: CharClass) -> u32 {
+    pub(super) fn most_chars_at(&self, seq: &Frames, state: State, class: CharClass) -> u32 {
         let room = |max: Option<u32>| max.map_or(u32::MAX, |max| max.saturating_sub(state.a));
         match self.situations.get(state.id) {
             Situation::String { max, .. } => room(*max),
             Situation::Strings { alts, .. } => alts.iter().map(|alt| room(alt.max)).max().unwrap_or(0),
-            _ if class == CharClass::Blank => self.blanks_left(state).unwrap_or(u32::MAX),
+            _ if class == CharClass::Blank => {
+                self.blanks_left(self.behind_number(seq, state).unwrap_or(state)).unwrap_or(u32::MAX)
+            }
             _ => u32::MAX,
         }
     }
@@ -236,7 +238,24 @@ impl JsonAutomaton {
     /// Blanks that may come whatever else does.
     pub(super) fn safe_blanks(&self, seq: &Frames, state: State) -> u32 {
         // Where items are compared, their blanks are kept with their text.
-        if self.watch_at(seq, state) == Watch::Nothing { self.blanks_left(state).unwrap_or(0) } else { 0 }
+        if self.watch_at(seq, state) != Watch::Nothing {
+            return 0;
+        }
+        self.blanks_left(self.behind_number(seq, state).unwrap_or(state)).unwrap_or(0)
+    }
+
+    /// The state behind a number that may end where it stands.
+    pub(super) fn behind_number(&self, seq: &Frames, state: State) -> Option<State> {
+        let Situation::Number { alts, active } = self.situations.get(state.id) else { return None };
+        if state.frame.is_none() {
+            return None;
+        }
+        let frame = seq.frame(state.frame);
+        if frame.text != Frame::UNKEPT {
+            None
+        } else {
+            self.close_in(frame, self.answer(self.number_tags(alts), *active)?)
+        }
     }
 
     /// How many blanks may come, where a state reads any number of them up to the most.

@@ -6,7 +6,7 @@ use super::JsonAutomaton;
 use super::keys::KeyMachine;
 use super::literal::Literal;
 use super::object::OFF;
-use super::situation::Situation;
+use super::situation::{Goal, Situation};
 use crate::automaton::{CharLoop, Like, StandIn, State};
 use crate::char_class::CharClass;
 use crate::frames::{Frames, Watch};
@@ -21,7 +21,8 @@ const SAMPLES: &[u8] = b"jq~Z0_ ";
 
 const BLANKS: ByteSet = ByteSet::of(b" \t\n\r");
 const VALUE: ByteSet = BLANKS.or(ByteSet::of(b"\"-0123456789{[tfn"));
-const NUMBER: ByteSet = BLANKS.or(ByteSet::of(b"0123456789.eE+-,]}"));
+const NUMBER_END: ByteSet = BLANKS.or(ByteSet::of(b",]}"));
+const NUMBER: ByteSet = NUMBER_END.or(ByteSet::of(b"0123456789.eE+-"));
 /// The bytes within characters of several bytes, and those that begin them or are whole ones.
 const WITHIN_CHAR: ByteSet = ByteSet::range(0x80, 0xBF);
 const CHAR: ByteSet = ByteSet::range(0x20, 0x7F).or(ByteSet::range(0xC2, 0xF4));
@@ -38,14 +39,16 @@ impl JsonAutomaton {
     pub(super) fn readable_at(&self, state: State) -> ByteSet {
         match self.situations.get(state.id) {
             Situation::Done => ByteSet::empty(),
-            Situation::Value { .. } | Situation::ArrayComma { .. } => VALUE,
+            Situation::Value { goal, .. } => self.value_bytes.get_or(*goal, || self.first_bytes(*goal)).or(BLANKS),
+            Situation::ArrayComma { .. } => VALUE,
             Situation::String { .. } | Situation::Strings { .. } | Situation::Key { .. } if state.b != 0 => {
                 self.escaping.readable(state.b)
             }
             Situation::Key { object } if state.c == OFF => self.known_bytes(*object, state),
             Situation::String { .. } | Situation::Key { .. } => self.text_bytes(state.c),
             Situation::Strings { alts, .. } => alts.first().map_or(ByteSet::CLEAN, |alt| self.text_bytes(alt.state)),
-            Situation::Number { .. } | Situation::LongNumber { .. } => NUMBER,
+            Situation::Number { alts, .. } => self.number_bytes(alts).or(NUMBER_END),
+            Situation::LongNumber { .. } => NUMBER,
             Situation::Literal { literal, at, .. } => Self::next_of(*literal, *at),
             Situation::ObjectOpen { .. } => OBJECT_OPEN,
             Situation::ObjectNext { .. } => OBJECT_NEXT,
@@ -54,6 +57,26 @@ impl JsonAutomaton {
             Situation::ArrayOpen { .. } => ARRAY_OPEN,
             Situation::ArrayNext { .. } => ARRAY_NEXT,
         }
+    }
+
+    /// The bytes that a value of some type can begin with which the goal has.
+    fn first_bytes(&self, goal: u32) -> ByteSet {
+        let Goal { forms, active, .. } = self.goal(goal);
+        let mut bytes = ByteSet::empty();
+        for form in forms.iter().take(usize::from(*active)) {
+            let typed = self.typed(*form);
+            let types = [
+                (typed.null, &b"n"[..]),
+                (typed.booleans & 0b01 != 0, b"f"),
+                (typed.booleans & 0b10 != 0, b"t"),
+                (!typed.numbers.is_empty(), b"-0123456789"),
+                (!typed.strings.is_empty(), b"\""),
+                (!typed.arrays.is_empty(), b"["),
+                (!typed.objects.is_empty(), b"{"),
+            ];
+            bytes = types.iter().filter(|(has, _)| *has).fold(bytes, |all, (_, first)| all.or(ByteSet::of(first)));
+        }
+        bytes
     }
 
     /// The bytes that can be read as text where a language is in a state.
@@ -106,7 +129,8 @@ impl JsonAutomaton {
 
     pub(super) fn stand_in_for(&self, seq: &mut Frames, state: State, class: CharClass, bytes: u32) -> Option<StandIn> {
         if class == CharClass::Blank {
-            let after = State { a: state.a.saturating_add(1), ..state };
+            let from = self.behind_number(seq, state).unwrap_or(state);
+            let after = State { a: from.a.saturating_add(1), ..from };
             return (self.safe_blanks(seq, state) > 0).then(|| StandIn::new(after, false));
         }
         if state.b != 0 || self.watch_at(seq, state) != Watch::Nothing {

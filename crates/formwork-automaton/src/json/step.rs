@@ -332,12 +332,17 @@ impl JsonAutomaton {
         if frame.text != Frame::UNKEPT {
             return self.close_item(seq, frame, tags, last);
         }
-        let Some(id) = self.pop(frame.state, tags, false) else { return Step::Dead };
+        to(self.close_in(frame, tags))
+    }
+
+    /// The state after a value in a frame of whose items nothing is kept.
+    pub(super) fn close_in(&self, frame: Frame, tags: u32) -> Option<State> {
+        let id = self.pop(frame.state, tags, false)?;
         let (b, c) = match self.situations.get(id) {
             Situation::ArrayNext { .. } => (KeySet::EMPTY.to_word(), frame.count.saturating_add(1)),
             _ => (0, frame.keys.to_word()),
         };
-        Step::To(State { id, a: 0, b, c, frame: frame.parent })
+        Some(State { id, a: 0, b, c, frame: frame.parent })
     }
 }
 

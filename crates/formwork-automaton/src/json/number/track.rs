@@ -6,6 +6,7 @@ use formwork_grammar::Bound;
 
 use super::multiple::Residue;
 use super::rules::Rules;
+use crate::lang::ByteSet;
 
 /// One alternative of a number that is being read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,6 +27,18 @@ impl Part {
         match self {
             Self::Mantissa(mantissa) => mantissa.step(rules, byte),
             Self::Exponent(exponent) => exponent.step(byte).map(Self::Exponent),
+        }
+    }
+
+    /// Bytes among which are all that can be read.
+    pub(super) const fn bytes(&self) -> ByteSet {
+        match self {
+            Self::Mantissa(Mantissa { phase: Phase::Sign | Phase::Point, .. }) => ByteSet::of(b"0123456789"),
+            Self::Mantissa(Mantissa { phase: Phase::Zero, .. }) => ByteSet::of(b".eE"),
+            Self::Mantissa(Mantissa { phase: Phase::Whole, .. }) => ByteSet::of(b"0123456789.eE"),
+            Self::Mantissa(Mantissa { phase: Phase::Fraction, .. }) => ByteSet::of(b"0123456789eE"),
+            Self::Exponent(Exponent { phase: ExponentPhase::E, .. }) => ByteSet::of(b"0123456789+-"),
+            Self::Exponent(_) => ByteSet::of(b"0123456789"),
         }
     }
 }
