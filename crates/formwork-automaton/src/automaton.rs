@@ -123,6 +123,25 @@ pub struct CharLoop {
     pub exits: ByteSet,
 }
 
+/// A state in text of any kind, and what tells it from others of its kind whatever the constraint.
+#[derive(Clone, Copy, Debug)]
+pub struct FreeText {
+    /// A state that reads what may follow within the text. Where the text ends it is dead, and notes a
+    /// [look](Frames::note_look) at the frames.
+    pub state: State,
+    /// Equal for states that read alike, in all automata.
+    pub kind: TextKind,
+}
+
+/// How text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TextKind {
+    pub(crate) alphabet: ByteSet,
+    pub(crate) any_escapes: bool,
+    /// What is read of an escape.
+    pub(crate) escape: u32,
+}
+
 /// Keys that are like each other: those that go on with a certain byte after a certain number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Like {
@@ -218,6 +237,12 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
 
     /// The characters that can be read again and again from here, where that is known of many.
     fn char_loop(&self, seq: &Frames, state: State) -> Option<CharLoop> {
+        let _ = (seq, state);
+        None
+    }
+
+    /// Where any text may follow, whatever it is: a state that stands for this one as long as the text goes on.
+    fn free_text(&self, seq: &Frames, state: State) -> Option<FreeText> {
         let _ = (seq, state);
         None
     }

@@ -249,6 +249,11 @@ impl Frames {
         self.looked.get()
     }
 
+    /// Notes that older frames say how it goes on, where a state that stands for many doesn't know them.
+    pub fn note_look(&self) {
+        self.looked.set(true);
+    }
+
     /// Begins a part of a walk, to which all that is there now is old; gives what [`Frames::end_part`] needs.
     pub fn begin_part(&mut self) -> WalkFloors {
         let floors = self.floors;

@@ -35,7 +35,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use formwork_grammar::{Escapes, PropertyOrder, Schema, SchemaOptions};
 
-use crate::automaton::{Automaton, CharLoop, Fill, Key, StandIn, State, Step, Witness};
+use crate::automaton::{Automaton, CharLoop, Fill, FreeText, Key, StandIn, State, Step, Witness};
 use crate::char_class::CharClass;
 use crate::error::CompileError;
 use crate::fingerprint::Fingerprint;
@@ -430,6 +430,10 @@ impl Automaton for JsonAutomaton {
 
     fn char_loop(&self, seq: &Frames, state: State) -> Option<CharLoop> {
         self.char_loop_at(seq, state)
+    }
+
+    fn free_text(&self, seq: &Frames, state: State) -> Option<FreeText> {
+        self.free_text_at(seq, state)
     }
 
     fn exceptions(&self, seq: &Frames, state: State, stand_in: &StandIn) -> ByteSet {

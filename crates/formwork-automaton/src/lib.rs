@@ -15,7 +15,7 @@ mod symbol;
 mod table;
 mod weigh;
 
-pub use automaton::{Automaton, CharLoop, Fill, Key, LimitKind, StandIn, State, Step, Witness};
+pub use automaton::{Automaton, CharLoop, Fill, FreeText, Key, LimitKind, StandIn, State, Step, TextKind, Witness};
 pub use char_class::CharClass;
 pub use error::CompileError;
 pub use fingerprint::Fingerprint;

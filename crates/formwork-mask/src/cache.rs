@@ -43,6 +43,13 @@ pub(crate) struct Part {
     pub(crate) pending: Box<[Pending]>,
 }
 
+impl Part {
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let pending: usize = self.pending.iter().map(|pending| size_of::<Pending>() + pending.path.len()).sum();
+        (self.tokens.len() + self.open.len()) * 4 + pending
+    }
+}
+
 /// A node whose tokens, and those below it, a part says nothing of.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
@@ -155,9 +162,8 @@ impl Generation {
 
     /// Keeps a part.
     pub(crate) fn keep_part(&self, key: Key, part: Arc<Part>) {
-        let pending: usize = part.pending.iter().map(|pending| size_of::<Pending>() + pending.path.len()).sum();
-        let words = part.tokens.len() + part.open.len() + if key.spilled() { key.capacity() } else { 0 };
-        let bytes = size_of::<(Key, Arc<Part>, Part)>() + words * 4 + pending;
+        let words = if key.spilled() { key.capacity() } else { 0 };
+        let bytes = size_of::<(Key, Arc<Part>, Part)>() + words * 4 + part.heap_bytes();
         if self.parts.write().unwrap_or_else(PoisonError::into_inner).insert(key, part).is_none() {
             self.bytes.fetch_add(bytes, Ordering::Relaxed);
         }

@@ -44,6 +44,7 @@ mod precompute;
 mod quoted;
 mod scratch_pool;
 mod spelling;
+mod text_parts;
 mod tiktoken;
 mod tokenizer_json;
 mod trie;

@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::gguf::{self, GgufTokens};
 use crate::quoted::{Quoted, QuotedTables};
 use crate::scratch_pool::ScratchPool;
+use crate::text_parts::TextParts;
 use crate::trie::Trie;
 use crate::{eos, spelling, tiktoken, tokenizer_json};
 
@@ -45,6 +46,7 @@ struct Core {
     bases: [OnceLock<Base>; CharClass::ALL.len()],
     loops: OnceLock<CharLoops>,
     quoted: QuotedTables,
+    text_parts: TextParts,
     scratches: ScratchPool,
 }
 
@@ -301,6 +303,7 @@ impl Vocabulary {
             + core.bases.iter().filter_map(OnceLock::get).map(Base::heap_bytes).sum::<usize>()
             + core.loops.get().map_or(0, CharLoops::heap_bytes)
             + core.quoted.heap_bytes()
+            + core.text_parts.heap_bytes()
             + core.scratches.heap_bytes()
     }
 
@@ -347,6 +350,11 @@ impl Vocabulary {
     /// The tables by which walks pass over what may follow a quote: the node at this index of one of the vocabulary's tries.
     pub(crate) fn quoted(&self, trie: &Trie, at: u32) -> Arc<Quoted> {
         self.core.quoted.below(self, trie, at)
+    }
+
+    /// The parts of masks that all constraints have in common.
+    pub(crate) fn text_parts(&self) -> &TextParts {
+        &self.core.text_parts
     }
 
     /// The tables by which walks pass over what loops of characters read.
@@ -400,6 +408,7 @@ impl Core {
             bases: Default::default(),
             loops: OnceLock::new(),
             quoted: QuotedTables::default(),
+            text_parts: TextParts::default(),
             scratches: ScratchPool::default(),
         };
         for (id, entry) in (0_u32..).zip(entries) {

@@ -5,6 +5,9 @@ use super::form::FormId;
 use super::literal::Literal;
 use super::space::Gap;
 
+/// The tag of a string that stands for any text, of which frames say what follows it.
+pub(super) const FREE: u16 = u16::MAX;
+
 /// The tags of the alternatives that accepted a value, ascending.
 pub(super) type TagSet = Box<[u16]>;
 

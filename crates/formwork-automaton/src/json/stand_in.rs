@@ -6,10 +6,10 @@ use super::JsonAutomaton;
 use super::keys::KeyMachine;
 use super::literal::Literal;
 use super::object::OFF;
-use super::situation::{Goal, Situation};
-use crate::automaton::{CharLoop, Like, StandIn, State};
+use super::situation::{FREE, Goal, Situation};
+use crate::automaton::{CharLoop, FreeText, Like, StandIn, State, TextKind};
 use crate::char_class::CharClass;
-use crate::frames::{Frames, Watch};
+use crate::frames::{FrameId, Frames, Watch};
 use crate::interner::to_u32;
 use crate::lang::{ByteSet, LangState};
 
@@ -160,6 +160,20 @@ impl JsonAutomaton {
             }
             _ => None,
         }
+    }
+
+    pub(super) fn free_text_at(&self, seq: &Frames, state: State) -> Option<FreeText> {
+        match self.situations.get(state.id) {
+            Situation::String { max: None, .. } | Situation::Key { .. } if state.c != OFF => {}
+            _ => return None,
+        }
+        if !self.langs.is_universal(LangState::from_id(state.c)) || self.watch_at(seq, state) != Watch::Nothing {
+            return None;
+        }
+        let id = self.situations.intern(Situation::String { tag: FREE, min: 0, max: None });
+        let any_escapes = self.options.escapes == Escapes::Any;
+        let kind = TextKind { alphabet: self.alphabet, any_escapes, escape: state.b };
+        Some(FreeText { state: State { id, a: 0, frame: FrameId::NONE, ..state }, kind })
     }
 
     pub(super) fn char_loop_at(&self, seq: &Frames, state: State) -> Option<CharLoop> {

@@ -5,7 +5,7 @@ use super::escape::Read;
 use super::keys::KeyRef;
 use super::literal::Literal;
 use super::object::OFF;
-use super::situation::{Goal, Situation};
+use super::situation::{FREE, Goal, Situation};
 use super::space::{self, Blank, Gap};
 use super::string::{StringStep, chars_after, word_after};
 use crate::automaton::{LimitKind, State, Step};
@@ -25,6 +25,10 @@ impl JsonAutomaton {
             Situation::String { tag, min, max } => match self.step_string(state, byte, *min, *max) {
                 StringStep::Dead => Step::Dead,
                 StringStep::To(next) => Step::To(next),
+                StringStep::Closed if *tag == FREE => {
+                    seq.note_look();
+                    Step::Dead
+                }
                 StringStep::Closed => self.close(seq, state.frame, self.tags([*tag]), Some(byte)),
             },
             Situation::Strings { alts, active } => {

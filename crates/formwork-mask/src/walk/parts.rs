@@ -2,14 +2,23 @@
 
 use std::sync::Arc;
 
-use formwork_automaton::{Automaton, Mark, State};
+use formwork_automaton::{Automaton, Key, Mark, State};
 
 use super::{Refused, Walk, read_bytes};
 use crate::cache::{Part, Pending};
+use crate::text_parts::TextPlace;
 use crate::trie::{Node, Trie};
 
 /// Below a node with fewer nodes nothing is shared.
 const LEAST_PART: u32 = 48;
+
+/// Where a part is kept.
+enum PartPlace {
+    /// With the vocabulary: what follows in any text.
+    Text(TextPlace),
+    /// With the constraint.
+    Own(Key),
+}
 
 /// A part that is being found.
 #[derive(Debug)]
@@ -38,9 +47,22 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
     /// that decide is left to [`Walk::try_pending`].
     pub(super) fn try_part(&mut self, trie: &Trie, at: u32, depth: usize, state: State, mark: Mark, root: Mark) {
         self.seq.truncate(mark);
-        let mut key = self.automaton.signature(self.seq, state, 0);
-        key.extend([trie.id(), at]);
-        let part = if let Some(part) = self.parts.find_part(&key) {
+        let place = match self.automaton.free_text(self.seq, state) {
+            Some(text) => {
+                self.put_state(text.state, depth + 1, root);
+                PartPlace::Text((text.kind, trie.id(), at))
+            }
+            None => {
+                let mut key = self.automaton.signature(self.seq, state, 0);
+                key.extend([trie.id(), at]);
+                PartPlace::Own(key)
+            }
+        };
+        let known = match &place {
+            PartPlace::Text(key) => self.vocabulary.text_parts().get(key),
+            PartPlace::Own(key) => self.parts.find_part(key),
+        };
+        let part = if let Some(part) = known {
             for &id in &part.tokens {
                 self.scratch.allow(id);
             }
@@ -58,7 +80,10 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             let open = self.scratch.open[open..].into();
             let part = Arc::new(Part { tokens: tokens.into(), open, pending: pending.into() });
             if !self.dynamic && self.limit.is_none() {
-                self.parts.keep_part(key, Arc::clone(&part));
+                match place {
+                    PartPlace::Text(key) => self.vocabulary.text_parts().put(key, &part),
+                    PartPlace::Own(key) => self.parts.keep_part(key, Arc::clone(&part)),
+                }
             }
             self.dynamic |= outside;
             self.limit = self.limit.take().or(limit);
