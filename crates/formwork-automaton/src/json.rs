@@ -152,6 +152,8 @@ pub struct JsonAutomaton {
     /// What entries of the tables are by content, as far as somebody asked.
     prints: Memo<(fingerprint::Table, u32), Fingerprint>,
     undecided: AtomicU64,
+    /// Whether some value was left out because its shortest text is too long.
+    too_long: AtomicBool,
     /// Whether the schema is known to have a value, so that from now on every sequence must be able to end.
     checked: AtomicBool,
 }
@@ -226,6 +228,7 @@ impl JsonAutomaton {
             situations: Interner::new(),
             prints: Memo::new(),
             undecided: AtomicU64::new(0),
+            too_long: AtomicBool::new(false),
             checked: AtomicBool::new(false),
         }
     }
@@ -248,18 +251,19 @@ impl JsonAutomaton {
     /// Refuses a schema without a text, and says which of the reasons it is.
     fn check_root(&self, spelling: Spelling) -> Result<(), CompileError> {
         let root = self.root_form();
-        let limit = self.options.limits.shortest_text;
         let judge = |automaton: &Self, form: FormId| match automaton.cost(form) {
             _ if automaton.fills_too_soon() => {
                 Err(CompileError::limit("", "table_bytes", u64::from(automaton.options.limits.table_bytes)))
+            }
+            liveness::NEVER if automaton.too_long.load(Ordering::Relaxed) => {
+                Err(CompileError::limit("", "shortest_text", u64::from(automaton.options.limits.shortest_text)))
             }
             liveness::NEVER if automaton.undecided() > 0 => Err(CompileError::undecided()),
             liveness::NEVER => match automaton.schema.narrowed().first() {
                 Some(narrowed) => Err(CompileError::narrowed(&narrowed.pointer, &narrowed.reason)),
                 None => Err(CompileError::unsatisfiable(&automaton.blame(form))),
             },
-            cost if cost < limit => Ok(()),
-            _ => Err(CompileError::limit("", "shortest_text", u64::from(limit))),
+            _ => Ok(()),
         };
         if self.cost(root) != liveness::NEVER || spelling.alphabet == ByteSet::all() {
             return judge(self, root);

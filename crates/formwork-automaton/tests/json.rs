@@ -675,3 +675,45 @@ fn an_item_is_counted_as_it_was_planned_where_alternatives_are_cut_off() {
     let options = SchemaOptions::default().whitespace(Whitespace::Compact);
     check_with(&schema, &options, &["[[],0]"], &["[[],1]", "[[],[]]", "[0"]);
 }
+
+#[test]
+fn values_too_long_to_be_written_are_left_out() {
+    let limited = |schema: &Value| {
+        let checked = schema_from_value(schema, &SchemaOptions::default()).unwrap();
+        JsonAutomaton::new(checked, &SchemaOptions::default(), Spelling::default()).unwrap_err().to_string()
+    };
+    let too_long = [
+        (json!({"type": "string", "minLength": 3_000_000_000_u32}), "\""),
+        (json!({"type": "array", "minItems": 3_000_000_000_u32}), "["),
+        (
+            json!({"type": "array", "prefixItems": [{"type": "string", "minLength": 3_000_000_000_u32}], "minItems": 1}),
+            "[",
+        ),
+        (json!({"type": "object", "minProperties": 10_002_000_000_u64}), "{"),
+        (json!({"type": "object", "propertyNames": {"pattern": "^a"}, "minProperties": 3_000_000_000_u32}), "{"),
+        (
+            json!({"type": "object", "required": ["a"], "properties": {"a": {"minItems": 90_000_000, "type": "array"}}}),
+            "{",
+        ),
+    ];
+    for (schema, first) in too_long {
+        assert!(limited(&schema).contains("`shortest_text`"), "{schema}: {}", limited(&schema));
+        // Beside another value they are not begun: what is begun can be completed.
+        let either = json!({"anyOf": [{"type": "null"}, schema]});
+        let automaton = compile(&either, &SchemaOptions::default());
+        assert_eq!(read(&automaton, first).err(), Some(0), "{either}");
+        let mut seq = Frames::new();
+        let start = automaton.start(&mut seq);
+        assert_eq!(finish(&automaton, seq, start, ""), b"null");
+        assert!(automaton.undecided() > 0, "{either}");
+        // A complement stays what it is.
+        let not = json!({"type": ["string", "array", "object"], "not": either});
+        let automaton = compile(&not, &SchemaOptions::default());
+        for text in ["\"a\"", "[]", "{}"] {
+            assert!(
+                read(&automaton, text).is_ok_and(|(seq, state)| automaton.is_accepting(&seq, state)),
+                "{not}: {text}"
+            );
+        }
+    }
+}

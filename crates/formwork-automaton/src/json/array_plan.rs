@@ -104,7 +104,7 @@ impl JsonAutomaton {
             (NEVER, _) | (_, NEVER) => NEVER,
             (sum, one) => one.saturating_add(1).saturating_mul(*times).saturating_add(sum).min(NEVER - 1),
         });
-        (cost != NEVER).then_some(ArrayPlan { cost, items })
+        self.is_within(cost).then_some(ArrayPlan { cost, items })
     }
 
     fn place_items(

@@ -15,6 +15,7 @@
 //! never looks below the top frame.
 
 use std::cell::RefCell;
+use std::sync::atomic::Ordering;
 use std::sync::{PoisonError, RwLock};
 
 use formwork_grammar::{Applicator, NodeKind, Type};
@@ -61,7 +62,7 @@ impl Known<'_> {
 }
 
 /// A cost that is held below [`NEVER`] however large it is.
-fn finite(cost: u32) -> u32 {
+pub(super) fn finite(cost: u32) -> u32 {
     cost.min(NEVER - 1)
 }
 
@@ -137,6 +138,16 @@ impl JsonAutomaton {
         cost
     }
 
+    /// Whether a value's shortest text is short enough to be written; notes where it is only too long for that.
+    pub(super) fn is_within(&self, cost: u32) -> bool {
+        let is_too_long = cost != NEVER && cost >= self.options.limits.shortest_text;
+        if is_too_long {
+            self.too_long.store(true, Ordering::Relaxed);
+            self.note_undecided();
+        }
+        cost != NEVER && !is_too_long
+    }
+
     /// The cost of a form, by those that are being found where they are.
     pub(super) fn cost_by(&self, known: Option<&Known<'_>>, form: FormId) -> u32 {
         known.map_or_else(|| self.cost(form), |known| known.cost(form))
@@ -177,7 +188,8 @@ impl JsonAutomaton {
     fn string_cost(&self, atom: u32) -> u32 {
         let atom = self.string_atoms.get(atom);
         let Some(start) = self.string_start(atom) else { return NEVER };
-        finite(self.langs.shortest(start).max(atom.min).saturating_add(2))
+        let cost = finite(self.langs.shortest(start).max(atom.min).saturating_add(2));
+        if self.is_within(cost) { cost } else { NEVER }
     }
 
     fn object_cost_with(&self, atom: u32, cost: &dyn Fn(FormId) -> u32) -> u32 {

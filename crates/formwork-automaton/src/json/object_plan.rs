@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::JsonAutomaton;
 use super::form::FormId;
 use super::keys::{AtomKeys, KeyMachine, KeyRef};
-use super::liveness::{NEVER, add};
+use super::liveness::{NEVER, add, finite};
 use super::object::ObjectAtom;
 use crate::interner::to_u32;
 
@@ -265,7 +265,8 @@ impl JsonAutomaton {
         let min = search.this.min.max(draft.min);
         let missing = min.saturating_sub(place.count.saturating_add(draft.len()));
         let most = place.count.saturating_add(draft.len()).saturating_add(missing);
-        if max.is_some_and(|max| most > max) {
+        // A member takes more bytes than that.
+        if max.is_some_and(|max| most > max) || !self.is_within(finite(missing.saturating_mul(4))) {
             return None;
         }
         let mut named = draft.named.clone();
@@ -311,6 +312,6 @@ impl JsonAutomaton {
             cost = add(cost, add(add(name, known(form)), 2));
             members.push((KeyRef::Class(class), form));
         }
-        (cost != NEVER).then_some(Plan { cost, members })
+        self.is_within(cost).then_some(Plan { cost, members })
     }
 }

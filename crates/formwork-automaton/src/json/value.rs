@@ -39,17 +39,21 @@ impl JsonAutomaton {
 
     /// The state after a string's opening quote.
     pub(super) fn start_string(&self, state: State, goal: u32) -> Option<State> {
+        let active = self.goal(goal).active;
         let alts: Arc<[StringAlt]> = self.string_starts.get_or(goal, || {
             self.goal_atoms(goal, |typed| &typed.strings)
                 .into_iter()
                 .filter_map(|(tag, atom)| {
                     let atom = self.string_atoms.get(atom);
                     let start = self.string_start(atom)?;
+                    if tag < active && !self.is_within(atom.min) {
+                        return None;
+                    }
                     Some(StringAlt { tag, state: start.id(), min: atom.min, max: atom.max })
                 })
                 .collect()
         });
-        self.string_state(&alts, self.goal(goal).active, State { a: 0, b: 0, c: 0, ..state }, 0, 0)
+        self.string_state(&alts, active, State { a: 0, b: 0, c: 0, ..state }, 0, 0)
     }
 
     /// The situation after `{`.
