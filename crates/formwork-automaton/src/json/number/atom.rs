@@ -39,6 +39,16 @@ pub(in crate::json) struct Room {
     pub(super) exponent: Option<u16>,
 }
 
+impl Room {
+    fn meet(self, other: Self) -> Self {
+        Self {
+            whole: self.whole.min(other.whole),
+            fraction: self.fraction.min(other.fraction),
+            exponent: self.exponent.min(other.exponent),
+        }
+    }
+}
+
 impl NumberAtom {
     /// The numbers that the keywords allow; `integer` says whether the type does too.
     pub(in crate::json) fn of_rules(rules: &NumberRules, integer: bool) -> Self {
@@ -71,6 +81,11 @@ impl NumberAtom {
         holds.then_some(Self { integer, written, watched, room: Some(room), longest, ..exactly })
     }
 
+    /// The same without a fraction and an exponent, with as many digits otherwise as there is room for.
+    pub(super) fn without_fraction(&self, room: Room) -> Self {
+        Self { room: Some(Room { fraction: 0, exponent: None, ..room }), ..self.clone() }
+    }
+
     /// The same of texts of so many bytes at most.
     pub(super) fn no_longer_than(&self, longest: u16) -> Self {
         Self { longest: Some(longest), ..self.clone() }
@@ -95,7 +110,10 @@ impl NumberAtom {
         let (min, max) = (min.cloned(), max.cloned());
         let (integer, written) = (self.integer || other.integer, self.written || other.written);
         let watched = self.watched || other.watched;
-        let room = self.room.or(other.room);
+        let room = match (self.room, other.room) {
+            (Some(a), Some(b)) => Some(a.meet(b)),
+            (a, b) => a.or(b),
+        };
         let longest = [self.longest, other.longest].into_iter().flatten().min();
         Some(Self { min, max, integer, written, watched, multiple, not_multiples, room, longest })
     }

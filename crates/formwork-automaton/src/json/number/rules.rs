@@ -108,7 +108,7 @@ impl Rules {
     }
 
     /// How much may be written.
-    fn room(&self) -> Room {
+    pub(super) fn room(&self) -> Room {
         Room { whole: self.whole, fraction: self.fraction, exponent: self.exponent }
     }
 

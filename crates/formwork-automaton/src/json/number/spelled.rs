@@ -16,7 +16,7 @@ const CHARACTERS: &str = "0123456789-.e";
 
 /// Parts of numbers in a table, the shorter before the longer. Numbers whose parts go beyond it are not allowed, and counted as
 /// undecided.
-const MAX_PARTS: usize = 1 << 17;
+const MAX_PARTS: usize = 150_000;
 
 /// Parts as they are found, each with the parts and bytes that lead to it.
 #[derive(Default)]
@@ -133,6 +133,17 @@ impl JsonAutomaton {
         if self.spells_numbers() {
             return atom;
         }
+        let limited = self.no_longer_than_table(atom);
+        if limited == atom || self.number_start_cost(limited).is_some() {
+            return limited;
+        }
+        // Of those without a fraction and an exponent, longer ones are looked through.
+        let whole = self.number_atoms.get(atom).without_fraction(self.number_rules(atom).room());
+        let whole = self.no_longer_than_table(self.number_atoms.intern(whole));
+        if self.number_start_cost(whole).is_some() { whole } else { limited }
+    }
+
+    fn no_longer_than_table(&self, atom: u32) -> u32 {
         let Some(longest) = self.spelled_numbers(atom).whole_to else { return atom };
         self.note_undecided();
         self.number_atoms.intern(self.number_atoms.get(atom).no_longer_than(longest))
