@@ -251,10 +251,10 @@ impl JsonAutomaton {
             return None;
         }
         let frame = seq.frame(state.frame);
-        if frame.text != Frame::UNKEPT {
-            None
-        } else {
+        if frame.text == Frame::UNKEPT {
             self.close_in(frame, self.answer(self.number_tags(alts), *active)?)
+        } else {
+            None
         }
     }
 

@@ -47,16 +47,13 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
     /// that decide is left to [`Walk::try_pending`].
     pub(super) fn try_part(&mut self, trie: &Trie, at: u32, depth: usize, state: State, mark: Mark, root: Mark) {
         self.seq.truncate(mark);
-        let place = match self.automaton.free_text(self.seq, state) {
-            Some(text) => {
-                self.put_state(text.state, depth + 1, root);
-                PartPlace::Text((text.kind, trie.id(), at))
-            }
-            None => {
-                let mut key = self.automaton.signature(self.seq, state, 0);
-                key.extend([trie.id(), at]);
-                PartPlace::Own(key)
-            }
+        let text = self.automaton.free_text(self.seq, state);
+        let place = if let Some(text) = &text {
+            PartPlace::Text((text.kind, trie.id(), at))
+        } else {
+            let mut key = self.automaton.signature(self.seq, state, 0);
+            key.extend([trie.id(), at]);
+            PartPlace::Own(key)
         };
         let known = match &place {
             PartPlace::Text(key) => self.vocabulary.text_parts().get(key),
@@ -69,6 +66,9 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             self.scratch.open.extend_from_slice(&part.open);
             part
         } else {
+            if let Some(text) = text {
+                self.put_state(text.state, depth + 1, root);
+            }
             let (outside, limit) = (std::mem::take(&mut self.dynamic), self.limit.take());
             let open = self.scratch.open.len();
             let outer = self.seq.begin_part();

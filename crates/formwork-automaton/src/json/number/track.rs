@@ -33,12 +33,13 @@ impl Part {
     /// Bytes among which are all that can be read.
     pub(super) const fn bytes(&self) -> ByteSet {
         match self {
-            Self::Mantissa(Mantissa { phase: Phase::Sign | Phase::Point, .. }) => ByteSet::of(b"0123456789"),
             Self::Mantissa(Mantissa { phase: Phase::Zero, .. }) => ByteSet::of(b".eE"),
             Self::Mantissa(Mantissa { phase: Phase::Whole, .. }) => ByteSet::of(b"0123456789.eE"),
             Self::Mantissa(Mantissa { phase: Phase::Fraction, .. }) => ByteSet::of(b"0123456789eE"),
             Self::Exponent(Exponent { phase: ExponentPhase::E, .. }) => ByteSet::of(b"0123456789+-"),
-            Self::Exponent(_) => ByteSet::of(b"0123456789"),
+            Self::Mantissa(Mantissa { phase: Phase::Sign | Phase::Point, .. }) | Self::Exponent(_) => {
+                ByteSet::of(b"0123456789")
+            }
         }
     }
 }
