@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 
-mod formwork;
+pub(crate) mod formwork;
 mod llguidance;
 
 pub(crate) use self::formwork::options as formwork_options;

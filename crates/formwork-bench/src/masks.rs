@@ -16,6 +16,7 @@ use crate::output::write_json;
 pub(crate) mod figures;
 pub(crate) mod instances;
 pub(crate) mod measure;
+mod oracle;
 mod plot;
 pub(crate) mod report;
 
@@ -54,6 +55,9 @@ pub(crate) struct Args {
     /// Run each engine in a process of its own, one after another, and measure its memory.
     #[arg(long)]
     isolated: bool,
+    /// Time nothing, but hold Formwork's masks against plain byte stepping: each one that is computed, and some of those known before.
+    #[arg(long)]
+    oracle: bool,
     /// Write the report here.
     #[arg(long)]
     json: Option<PathBuf>,
@@ -79,6 +83,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     let vocabulary = Vocabulary::from_tokenizer_json(&args.given.tokenizer)?;
     let mut unspellable = 0;
     let cases = cases(&args.given.corpus, args.sample, &vocabulary, &mut unspellable)?;
+    if args.oracle {
+        return oracle::check(&cases, &vocabulary, &args.given.tokenizer, args.json.as_deref());
+    }
     let eos: Vec<u32> = vocabulary.eos().iter().map(|id| id.get()).collect();
     let vocabulary_len = vocabulary.len();
     drop(vocabulary);
