@@ -717,3 +717,20 @@ fn values_too_long_to_be_written_are_left_out() {
         }
     }
 }
+
+#[test]
+fn many_members_are_completed_one_after_another() {
+    let schema = json!({"type": "object", "minProperties": 12_000});
+    let automaton = compile(&schema, &SchemaOptions::default().whitespace(Whitespace::Compact));
+    let mut seq = Frames::new();
+    let start = automaton.start(&mut seq);
+    // Beginning by beginning, this took minutes.
+    let whole = finish(&automaton, seq, start, "");
+    assert!(jsonschema::is_valid(&schema, &serde_json::from_slice(&whole).unwrap()));
+    // More keys were used than are looked at for a new one.
+    let at = whole.len() * 9 / 10;
+    let text = std::str::from_utf8(&whole[..=at + whole[at..].iter().position(|b| *b == b',').unwrap()]).unwrap();
+    let (seq, state) = read(&automaton, text).unwrap();
+    let value: Value = serde_json::from_slice(&finish(&automaton, seq, state, text)).unwrap();
+    assert!(jsonschema::is_valid(&schema, &value));
+}

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::JsonAutomaton;
 use super::array_plan::ArrayPlan;
 use super::distinct::Seen;
@@ -40,7 +42,7 @@ const MOST_ENDS: u32 = 256;
 const MAX_ROUNDS: u32 = 256;
 /// Items that one completion completes one after another, each within another or beside it.
 const MOST_ITEMS: usize = 1 << 12;
-/// How many beginnings of keys are looked at for one that is new.
+/// How many beginnings of keys are looked at for one that is new, beside those that were used.
 const KEYS_LOOKED_AT: usize = 10_000;
 
 /// More texts than were looked at.
@@ -53,6 +55,14 @@ struct Ahead<'a> {
     levels: u32,
     /// Ends that may still be tried, by all that share them.
     ends: &'a Cell<u32>,
+}
+
+/// A search for keys, the shortest first: each is found once.
+struct FreshKeys {
+    /// The first one, where it was not asked for yet.
+    shortest: Option<Vec<u8>>,
+    /// Beginnings with the length of the shortest key that begins so, and the language's state after them.
+    open: BinaryHeap<(Reverse<u32>, Reverse<Vec<u8>>, u32)>,
 }
 
 impl JsonAutomaton {
@@ -351,7 +361,8 @@ impl JsonAutomaton {
         let machine = self.machines.get(place.machine);
         let mut tasks = Vec::new();
         let mut first = comma_read;
-        let mut fresh: Vec<Vec<u8>> = Vec::new();
+        let mut fresh: FxHashSet<Vec<u8>> = FxHashSet::default();
+        let mut searches: FxHashMap<u32, FreshKeys> = FxHashMap::default();
         for &(key, form) in &plan.members {
             let mut bytes = Vec::new();
             if !first {
@@ -362,10 +373,12 @@ impl JsonAutomaton {
             match key {
                 KeyRef::Known(key) => self.quote(self.texts.get(machine.keys[key as usize]).as_bytes(), &mut bytes),
                 KeyRef::Class(class) => {
-                    let is_new = |text: &[u8]| !seq.contains_key(keys, text) && !fresh.iter().any(|f| f == text);
-                    let text = self.fresh_key(machine.classes[class as usize].start, &[], &is_new).unwrap_or_default();
+                    let is_new = |text: &[u8]| !seq.contains_key(keys, text) && !fresh.contains(text);
+                    let start = machine.classes[class as usize].start;
+                    let search = searches.entry(class).or_insert_with(|| self.fresh_keys(start));
+                    let text = self.next_fresh(search, &[], &is_new).unwrap_or_default();
                     self.quote(&text, &mut bytes);
-                    fresh.push(text);
+                    fresh.insert(text);
                 }
             }
             bytes.push(b':');
@@ -668,7 +681,7 @@ impl JsonAutomaton {
             });
         let unknown = other.and_then(|other| {
             let is_new = |text: &[u8]| !seq.contains_key(keys, text);
-            let text = self.fresh_key(other, &typed, &is_new)?;
+            let text = self.next_fresh(&mut self.fresh_keys(other), &typed, &is_new)?;
             let class = self.class_of(machine, &[&typed, &*text].concat())?;
             Some((text, self.object_member(object, KeyRef::Class(class))?))
         });
@@ -706,27 +719,35 @@ impl JsonAutomaton {
         self.complete_member(used.as_ref().unwrap_or(seq), member, keys, depth, outer, out)
     }
 
-    /// The shortest rest of an unknown key that is new, by best-first search.
-    fn fresh_key(&self, start: LangState, typed: &[u8], is_new: &dyn Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
-        let shortest = self.langs.completion(start, 0, None)?;
-        if is_new(&[typed, &shortest].concat()) {
+    /// A search for rests of unknown keys.
+    fn fresh_keys(&self, start: LangState) -> FreshKeys {
+        let first = (Reverse(self.langs.shortest(start)), Reverse(Vec::new()), start.id());
+        FreshKeys { shortest: self.langs.completion(start, 0, None), open: BinaryHeap::from([first]) }
+    }
+
+    /// The shortest rest of an unknown key that is new, by best-first search; the next one goes on from there.
+    fn next_fresh(&self, keys: &mut FreshKeys, typed: &[u8], is_new: &dyn Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
+        if let Some(shortest) = keys.shortest.take().filter(|text| is_new(&[typed, text].concat())) {
             return Some(shortest);
         }
         // Whole characters only, the plainest first: there are always enough of them but in small languages.
-        let mut open = BinaryHeap::from([(Reverse(self.langs.shortest(start)), Reverse(Vec::<u8>::new()), start.id())]);
-        for _ in 0..KEYS_LOOKED_AT {
-            let (_, Reverse(text), state) = open.pop()?;
+        let mut looked_at = 0;
+        while looked_at < KEYS_LOOKED_AT {
+            let (_, Reverse(text), state) = keys.open.pop()?;
             let state = LangState::from_id(state);
-            if self.langs.is_accepting(state) && is_new(&[typed, &text].concat()) {
-                return Some(text);
-            }
             for byte in 0..=u8::MAX {
                 if let Some(next) = self.langs.step(state, byte) {
                     let mut longer = text.clone();
                     longer.push(byte);
                     let len = to_u32(longer.len());
-                    open.push((Reverse(len.saturating_add(self.langs.shortest(next))), Reverse(longer), next.id()));
+                    let whole = len.saturating_add(self.langs.shortest(next));
+                    keys.open.push((Reverse(whole), Reverse(longer), next.id()));
                 }
+            }
+            if !self.langs.is_accepting(state) {
+                looked_at += 1;
+            } else if is_new(&[typed, &text].concat()) {
+                return Some(text);
             }
         }
         None
