@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use formwork_automaton::{Fill, JsonAutomaton, Spelling, TokenId};
-use formwork_grammar::{Limits, PropertyOrder, SchemaOptions, Whitespace, parse_schema};
+use formwork_grammar::{Escapes, Limits, Numbers, PropertyOrder, SchemaOptions, Whitespace, parse_schema};
 use formwork_mask::{CompiledConstraint, TokenEntry, Vocabulary, oracle};
 
 use crate::vocabularies::{Random, real};
@@ -97,32 +97,60 @@ pub(crate) fn of_schema(schema: &str, vocabulary: &Vocabulary) -> CompiledConstr
 }
 
 fn in_order(schema: &str, vocabulary: &Vocabulary, order: PropertyOrder) -> CompiledConstraint {
-    let options = SchemaOptions::default().whitespace(Whitespace::Flexible(1)).property_order(order);
+    with_options(
+        schema,
+        vocabulary,
+        &SchemaOptions::default().whitespace(Whitespace::Flexible(1)).property_order(order),
+    )
+}
+
+fn with_options(schema: &str, vocabulary: &Vocabulary, options: &SchemaOptions) -> CompiledConstraint {
     let longest_token = u32::try_from(vocabulary.longest_token()).unwrap();
     let spelling = Spelling { longest_token, ..Spelling::default() };
-    let automaton = JsonAutomaton::new(parse_schema(schema, &options).unwrap(), &options, spelling).unwrap();
+    let automaton = JsonAutomaton::new(parse_schema(schema, options).unwrap(), options, spelling).unwrap();
     CompiledConstraint::new(Arc::new(automaton), vocabulary).unwrap()
 }
 
 fn check(vocabulary: &Vocabulary, walks: u64, steps: usize) {
     for schema in SCHEMAS {
         for order in [PropertyOrder::Schema, PropertyOrder::Any] {
-            let constraint = in_order(schema, vocabulary, order);
-            for seed in 0..walks {
-                let mut random = Random::new(seed);
-                let mut matcher = constraint.matcher();
-                for _ in 0..steps {
-                    let at = matcher.steps();
-                    assert_eq!(oracle::differences(&mut matcher), [], "{schema}, seed {seed}, after {at} tokens");
-                    let allowed: Vec<_> = matcher.mask().unwrap().iter().collect();
-                    // Longer tokens rather than one of the many bytes.
-                    let long: Vec<_> = allowed.iter().copied().filter(|id| id.index() > 255).collect();
-                    let from = if long.is_empty() || random.below(3) == 0 { &allowed } else { &long };
-                    matcher.advance(from[random.below(from.len())]).unwrap();
-                    if matcher.is_finished() {
-                        break;
-                    }
+            walk(&in_order(schema, vocabulary, order), schema, walks, steps);
+        }
+    }
+}
+
+/// Holds the masks of random walks against the naive ones.
+fn walk(constraint: &CompiledConstraint, schema: &str, walks: u64, steps: usize) {
+    for seed in 0..walks {
+        let mut random = Random::new(seed);
+        let mut matcher = constraint.matcher();
+        for _ in 0..steps {
+            let at = matcher.steps();
+            assert_eq!(oracle::differences(&mut matcher), [], "{schema}, seed {seed}, after {at} tokens");
+            let allowed: Vec<_> = matcher.mask().unwrap().iter().collect();
+            // Longer tokens rather than one of the many bytes.
+            let long: Vec<_> = allowed.iter().copied().filter(|id| id.index() > 255).collect();
+            let from = if long.is_empty() || random.below(3) == 0 { &allowed } else { &long };
+            matcher.advance(from[random.below(from.len())]).unwrap();
+            if matcher.is_finished() {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn equal_the_oracle_whatever_other_constraints_have_found() {
+    let vocabulary = keyed();
+    for escapes in [Escapes::Canonical, Escapes::Any, Escapes::Canonical] {
+        for numbers in [Numbers::Plain, Numbers::Any] {
+            for whitespace in [Whitespace::Compact, Whitespace::Spaced, Whitespace::Flexible(2)] {
+                let options = SchemaOptions::default().whitespace(whitespace).escapes(escapes).numbers(numbers);
+                for schema in &SCHEMAS[..9] {
+                    walk(&with_options(schema, &vocabulary, &options), schema, 3, 12);
                 }
+                let numbers = r#"{"type": "array", "items": {"type": ["number", "null"], "multipleOf": 0.5}}"#;
+                walk(&with_options(numbers, &vocabulary, &options), numbers, 3, 12);
             }
         }
     }
