@@ -251,19 +251,20 @@ impl JsonAutomaton {
     /// Refuses a schema without a text, and says which of the reasons it is.
     fn check_root(&self, spelling: Spelling) -> Result<(), CompileError> {
         let root = self.root_form();
+        let limit = self.options.limits.shortest_text;
+        let too_long = || Err(CompileError::limit("", "shortest_text", u64::from(limit)));
         let judge = |automaton: &Self, form: FormId| match automaton.cost(form) {
             _ if automaton.fills_too_soon() => {
                 Err(CompileError::limit("", "table_bytes", u64::from(automaton.options.limits.table_bytes)))
             }
-            liveness::NEVER if automaton.too_long.load(Ordering::Relaxed) => {
-                Err(CompileError::limit("", "shortest_text", u64::from(automaton.options.limits.shortest_text)))
-            }
+            liveness::NEVER if automaton.too_long.load(Ordering::Relaxed) => too_long(),
             liveness::NEVER if automaton.undecided() > 0 => Err(CompileError::undecided()),
             liveness::NEVER => match automaton.schema.narrowed().first() {
                 Some(narrowed) => Err(CompileError::narrowed(&narrowed.pointer, &narrowed.reason)),
                 None => Err(CompileError::unsatisfiable(&automaton.blame(form))),
             },
-            _ => Ok(()),
+            cost if cost < limit => Ok(()),
+            _ => too_long(),
         };
         if self.cost(root) != liveness::NEVER || spelling.alphabet == ByteSet::all() {
             return judge(self, root);

@@ -695,6 +695,10 @@ fn values_too_long_to_be_written_are_left_out() {
             json!({"type": "object", "required": ["a"], "properties": {"a": {"minItems": 90_000_000, "type": "array"}}}),
             "{",
         ),
+        (
+            json!({"type": "object", "required": ["a", "b"], "additionalProperties": {"type": "string", "minLength": 9_000_000}}),
+            "{",
+        ),
     ];
     for (schema, first) in too_long {
         assert!(limited(&schema).contains("`shortest_text`"), "{schema}: {}", limited(&schema));
@@ -733,4 +737,38 @@ fn many_members_are_completed_one_after_another() {
     let (seq, state) = read(&automaton, text).unwrap();
     let value: Value = serde_json::from_slice(&finish(&automaton, seq, state, text)).unwrap();
     assert!(jsonschema::is_valid(&schema, &value));
+}
+
+#[test]
+fn values_too_long_to_be_planned_are_told_from_others() {
+    let schema = json!({"type": "array", "contains": {"type": "object", "minProperties": 60}, "minContains": 0, "maxContains": 1});
+    let mut limits = Limits::default();
+    limits.shortest_text = 200;
+    let options = SchemaOptions::default().whitespace(Whitespace::Compact).limits(limits);
+    let members: Vec<String> = (0..60).map(|n| format!("\"{n}\":0")).collect();
+    let long = format!("{{{}}}", members.join(","));
+    let automaton = compile(&schema, &options);
+    for text in [format!("[{long}]"), format!("[{long},0]")] {
+        assert!(read(&automaton, &text).is_ok_and(|(seq, state)| automaton.is_accepting(&seq, state)), "{text}");
+    }
+    let second = format!("[{long},{long}]");
+    assert!(read(&automaton, &second).is_err());
+}
+
+#[test]
+fn what_is_begun_is_completed_beyond_the_limit() {
+    let schema = json!({
+        "type": "array", "minItems": 1, "uniqueItems": true,
+        "prefixItems": [{"type": "number", "minimum": -3, "maximum": -2.75}, {"enum": [[], [0, "abab", [-0.25, "a", null]]]}],
+    });
+    let mut limits = Limits::default();
+    (limits.shortest_text, limits.digits) = (24, 6);
+    let options = SchemaOptions::default().whitespace(Whitespace::Compact).numbers(Numbers::Any).limits(limits);
+    let automaton = compile(&schema, &options);
+    let text = "[-0.30E001,";
+    for at in 0..=text.len() {
+        let (seq, state) = read(&automaton, &text[..at]).unwrap();
+        let value: Value = serde_json::from_slice(&finish(&automaton, seq, state, &text[..at])).unwrap();
+        assert!(jsonschema::is_valid(&schema, &value), "{value}");
+    }
 }

@@ -104,7 +104,7 @@ impl JsonAutomaton {
             (NEVER, _) | (_, NEVER) => NEVER,
             (sum, one) => one.saturating_add(1).saturating_mul(*times).saturating_add(sum).min(NEVER - 1),
         });
-        self.is_within(cost).then_some(ArrayPlan { cost, items })
+        (cost != NEVER).then_some(ArrayPlan { cost, items })
     }
 
     fn place_items(
@@ -202,7 +202,7 @@ impl JsonAutomaton {
 
     /// The cost of an array from its start, given the costs of the forms it needs.
     pub(super) fn array_cost_with(&self, atom: u32, known: Option<&Known<'_>>) -> u32 {
-        self.array_plan(atom, 0, 0, known).map_or(NEVER, |plan| add(plan.cost, 2))
+        self.array_plan(atom, 0, 0, known).map_or(NEVER, |plan| self.within_limit(add(plan.cost, 2)))
     }
 
     pub(super) fn array_cost(&self, atom: u32) -> u32 {

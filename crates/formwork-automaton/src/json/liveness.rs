@@ -61,6 +61,9 @@ impl Known<'_> {
     }
 }
 
+/// Values of so many bytes are not begun, unless the limit on the shortest text allows them.
+const LONGEST: u32 = 1 << 24;
+
 /// A cost that is held below [`NEVER`] however large it is.
 pub(super) fn finite(cost: u32) -> u32 {
     cost.min(NEVER - 1)
@@ -138,14 +141,16 @@ impl JsonAutomaton {
         cost
     }
 
-    /// Whether a value's shortest text is short enough to be written; notes where it is only too long for that.
-    pub(super) fn is_within(&self, cost: u32) -> bool {
-        let is_too_long = cost != NEVER && cost >= self.options.limits.shortest_text;
-        if is_too_long {
-            self.too_long.store(true, Ordering::Relaxed);
-            self.note_undecided();
+    /// The cost of a value from its start, where it is short enough to be written; notes where it is only too long for that. What is left
+    /// of a value that was begun is not held against this: it has to be completed. A lower limit is one on the whole text alone, since plans
+    /// go by the costs of values that they must tell apart.
+    pub(super) fn within_limit(&self, cost: u32) -> u32 {
+        if cost == NEVER || cost < self.options.limits.shortest_text.max(LONGEST) {
+            return cost;
         }
-        cost != NEVER && !is_too_long
+        self.too_long.store(true, Ordering::Relaxed);
+        self.note_undecided();
+        NEVER
     }
 
     /// The cost of a form, by those that are being found where they are.
@@ -185,22 +190,23 @@ impl JsonAutomaton {
         })
     }
 
-    fn string_cost(&self, atom: u32) -> u32 {
+    pub(super) fn string_cost(&self, atom: u32) -> u32 {
         let atom = self.string_atoms.get(atom);
         let Some(start) = self.string_start(atom) else { return NEVER };
-        let cost = finite(self.langs.shortest(start).max(atom.min).saturating_add(2));
-        if self.is_within(cost) { cost } else { NEVER }
+        self.within_limit(finite(self.langs.shortest(start).max(atom.min).saturating_add(2)))
     }
 
     fn object_cost_with(&self, atom: u32, cost: &dyn Fn(FormId) -> u32) -> u32 {
         let this = self.object_atoms.get(atom);
         if this.is_complex() {
             let place = Place { machine: self.loose_machine(atom), next: 0, used: &[], count: 0 };
-            return self.object_plan(place, atom, cost).map_or(NEVER, |plan| finite(plan.cost.saturating_add(2)));
+            return self.object_plan(place, atom, cost).map_or(NEVER, |plan| self.within_limit(add(plan.cost, 2)));
         }
-        this.required
-            .iter()
-            .fold(2_u32, |sum, key| add(sum, add(add(self.key_cost(*key), cost(self.named_form(this, *key))), 2)))
+        self.within_limit(
+            this.required
+                .iter()
+                .fold(2_u32, |sum, key| add(sum, add(add(self.key_cost(*key), cost(self.named_form(this, *key))), 2))),
+        )
     }
 
     pub(super) fn object_cost(&self, atom: u32) -> u32 {

@@ -265,8 +265,9 @@ impl JsonAutomaton {
         let min = search.this.min.max(draft.min);
         let missing = min.saturating_sub(place.count.saturating_add(draft.len()));
         let most = place.count.saturating_add(draft.len()).saturating_add(missing);
-        // A member takes more bytes than that.
-        if max.is_some_and(|max| most > max) || !self.is_within(finite(missing.saturating_mul(4))) {
+        // A member takes more bytes than that: objects that would have to have so many are not begun.
+        let least = finite(missing.saturating_mul(4));
+        if max.is_some_and(|max| most > max) || self.within_limit(least) == NEVER {
             return None;
         }
         let mut named = draft.named.clone();
@@ -312,6 +313,6 @@ impl JsonAutomaton {
             cost = add(cost, add(add(name, known(form)), 2));
             members.push((KeyRef::Class(class), form));
         }
-        self.is_within(cost).then_some(Plan { cost, members })
+        (cost != NEVER).then_some(Plan { cost, members })
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::JsonAutomaton;
-use super::liveness::Cheapest;
+use super::liveness::{Cheapest, NEVER};
 use super::situation::StringAlt;
 use super::typed::Typed;
 use crate::automaton::State;
@@ -43,12 +43,10 @@ impl JsonAutomaton {
         let alts: Arc<[StringAlt]> = self.string_starts.get_or(goal, || {
             self.goal_atoms(goal, |typed| &typed.strings)
                 .into_iter()
+                .filter(|(tag, atom)| *tag >= active || self.string_cost(*atom) != NEVER)
                 .filter_map(|(tag, atom)| {
                     let atom = self.string_atoms.get(atom);
                     let start = self.string_start(atom)?;
-                    if tag < active && !self.is_within(atom.min) {
-                        return None;
-                    }
                     Some(StringAlt { tag, state: start.id(), min: atom.min, max: atom.max })
                 })
                 .collect()
