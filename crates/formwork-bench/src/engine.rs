@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 
-pub(crate) mod formwork;
+mod formwork;
 mod llguidance;
 
 pub(crate) use self::formwork::options as formwork_options;

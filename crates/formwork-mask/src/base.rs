@@ -35,15 +35,9 @@ impl Profile {
             chars: vec![0; vocabulary.len()],
             cover: vec![[0; 256]; CharClass::ALL.len()],
         };
-        let is_single = |byte: u8| vocabulary.is_single(byte);
         for id in vocabulary.ids() {
             let Some(bytes) = vocabulary.bytes(id) else { continue };
-            let Some((text, cut)) = characters(bytes) else { continue };
-            // Automata read single bytes: a token with one that no token of its own spells is never known to be safe, nor is the
-            // beginning of a character that might need one.
-            if !bytes.iter().all(|byte| is_single(*byte)) || cut && !(0x80..=0xBF).all(is_single) {
-                continue;
-            }
+            let Some((text, cut)) = safe_characters(vocabulary, bytes) else { continue };
             let chars = u8::try_from(text.chars().count() + usize::from(cut)).unwrap_or(u8::MAX);
             profile.chars[id.index()] = chars;
             if chars == 0 {
@@ -98,6 +92,14 @@ pub(crate) fn characters(bytes: &[u8]) -> Option<(&str, bool)> {
         }
         Err(_) => None,
     }
+}
+
+/// The [`characters`] of bytes that can be spelled one by one: automata read single bytes, so that text with one that no token of its own
+/// spells is never known to be safe, nor is the beginning of a character that might need one.
+pub(crate) fn safe_characters<'a>(vocabulary: &Vocabulary, bytes: &'a [u8]) -> Option<(&'a str, bool)> {
+    let is_single = |byte: u8| vocabulary.is_single(byte);
+    characters(bytes)
+        .filter(|(_, cut)| bytes.iter().all(|byte| is_single(*byte)) && (!cut || (0x80..=0xBF).all(is_single)))
 }
 
 /// The tables of one class.

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use formwork_automaton::CharClass;
 use rustc_hash::FxHashMap;
 
-use crate::base::{Split, characters};
+use crate::base::{Split, safe_characters};
 use crate::trie::Trie;
 use crate::vocabulary::Vocabulary;
 
@@ -47,13 +47,9 @@ impl Quoted {
     }
 }
 
-/// Whether bytes are text that is safe wherever any is: each byte can be spelled by itself, and what a character needs that is cut off.
+/// Whether bytes are text that is safe wherever any is.
 fn is_text(vocabulary: &Vocabulary, bytes: &[u8]) -> bool {
-    characters(bytes).is_some_and(|(text, cut)| {
-        text.chars().all(|c| CharClass::Text.contains(c))
-            && bytes.iter().all(|byte| vocabulary.is_single(*byte))
-            && (!cut || (0x80..=0xBF).all(|byte| vocabulary.is_single(byte)))
-    })
+    safe_characters(vocabulary, bytes).is_some_and(|(text, _)| text.chars().all(|c| CharClass::Text.contains(c)))
 }
 
 /// The tables of one vocabulary, by trie and node: there are only so many nodes of quotes.

@@ -66,9 +66,7 @@ impl JsonAutomaton {
             return None;
         }
         let mantissa = Mantissa::start(&self.number_rules(atom), negative)?;
-        let track = NumberTrack { atom, part: Part::Mantissa(mantissa) };
-        let live = !self.is_limited(atom) || self.track_is_live(&track, usize::from(negative), role);
-        if live { self.live_track(track, role) } else { None }
+        self.live_track(NumberTrack { atom, part: Part::Mantissa(mantissa) }, usize::from(negative), role)
     }
 
     /// The situation after a number's first byte, for the atoms of each tag.
@@ -94,7 +92,8 @@ impl JsonAutomaton {
 
     /// One more byte of a number; `None` where no alternative reads it.
     pub(super) fn step_number(&self, alts: &[(u16, u32)], active: u16, state: State, byte: u8) -> Option<State> {
-        let read = |&(tag, track): &(u16, u32)| Some((tag, self.read_track(track, byte, Role::of(tag, active))?));
+        // Those of limited length are read as long ones, whose text is known.
+        let read = |&(tag, track): &(u16, u32)| Some((tag, self.read_track(track, byte, 0, Role::of(tag, active))?));
         let kept = alts.iter().filter_map(read).collect();
         self.number_state(kept, active, state)
     }
@@ -123,20 +122,21 @@ impl JsonAutomaton {
 
     /// The track after one more byte, by which so many are read; `None` where it leads to no end.
     pub(super) fn step_track(&self, track: u32, byte: u8, read: usize) -> Option<u32> {
-        let next = self.read_track(track, byte, Role::Leads)?;
-        let track = self.number_tracks.get(next);
-        (!self.is_limited(track.atom) || self.track_is_live(track, read, Role::Leads)).then_some(next)
+        self.read_track(track, byte, read, Role::Leads)
     }
 
-    fn read_track(&self, track: u32, byte: u8, role: Role) -> Option<u32> {
+    fn read_track(&self, track: u32, byte: u8, read: usize, role: Role) -> Option<u32> {
         let track = self.number_tracks.get(track);
         let part = track.part.step(&self.number_rules(track.atom), byte)?;
-        self.live_track(NumberTrack { atom: track.atom, part }, role)
+        self.live_track(NumberTrack { atom: track.atom, part }, read, role)
     }
 
-    fn live_track(&self, track: NumberTrack, role: Role) -> Option<u32> {
+    /// The track where it leads to an end; so many bytes are `read`, which matters where the length is limited.
+    fn live_track(&self, track: NumberTrack, read: usize, role: Role) -> Option<u32> {
+        let limited = self.is_limited(track.atom);
         let id = self.number_tracks.intern(track);
-        let live = self.number_lives.get_or((id, role), || self.track_is_live(self.number_tracks.get(id), 0, role));
+        let is_live = || self.track_is_live(self.number_tracks.get(id), read, role);
+        let live = if limited { is_live() } else { self.number_lives.get_or((id, role), is_live) };
         live.then_some(id)
     }
 

@@ -57,7 +57,7 @@ struct Ahead<'a> {
     ends: &'a Cell<u32>,
 }
 
-/// A search for keys, the shortest first: each is found once.
+/// A search for keys, the shortest first.
 struct FreshKeys {
     /// The first one, where it was not asked for yet.
     shortest: Option<Vec<u8>>,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::instances::{Case, Instance};
 use super::progress;
-use crate::engine::formwork::options;
+use crate::engine::formwork_options;
 use crate::error::Error;
 use crate::output::write_json;
 
@@ -57,7 +57,8 @@ pub(super) fn check(
     };
     let progress = progress(cases.len());
     for case in cases {
-        let compiled = Constraint::json_schema_with(&case.schema, &options(false)).map(|c| c.compile(vocabulary));
+        let compiled =
+            Constraint::json_schema_with(&case.schema, &formwork_options(false)).map(|c| c.compile(vocabulary));
         if let Ok(Ok(compiled)) = compiled {
             for (index, instance) in case.instances.iter().enumerate() {
                 walk(compiled.matcher(), case, index, instance, &mut checked)?;
