@@ -772,3 +772,23 @@ fn what_is_begun_is_completed_beyond_the_limit() {
         assert!(jsonschema::is_valid(&schema, &value), "{value}");
     }
 }
+
+#[test]
+fn a_number_takes_no_value_that_the_next_one_needs() {
+    let schema = json!({
+        "type": "object", "required": ["a"],
+        "additionalProperties": {
+            "type": "array", "uniqueItems": true, "contains": {"type": "number", "exclusiveMinimum": 4.75, "maximum": 5.0}, "minContains": 2,
+            "prefixItems": [{"type": "number", "minimum": 4.0, "maximum": 5.0}, {"type": "number", "multipleOf": 0.25}],
+            "items": {"$ref": "#"},
+        },
+    });
+    let mut limits = Limits::default();
+    for digits in [6, limits.digits] {
+        limits.digits = digits;
+        let options = SchemaOptions::default().whitespace(Whitespace::Compact).limits(limits);
+        check_with(&schema, &options, &[r#"{"a":[4.8,5]}"#], &[r#"{"a":[5,5]}"#]);
+        assert_eq!(read(&compile(&schema, &options), r#"{"a":[5"#).err(), Some(6));
+        check_with(&schema, &options.numbers(Numbers::Any), &[r#"{"a":[4.8,5]}"#], &[r#"{"a":[5,5]}"#]);
+    }
+}

@@ -21,10 +21,17 @@ use crate::interner::to_u32;
 use crate::lang::{LangState, preference};
 
 /// A value, and the text that equal ones share.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct FewValue {
     pub(super) key: String,
     pub(super) value: Value,
+}
+
+/// As values: `5.00` is `5`, which a comparison of the numbers' texts would tell apart.
+impl PartialEq for FewValue {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
 }
 
 /// The values of a form that were found.
