@@ -151,6 +151,8 @@ pub struct JsonAutomaton {
     situations: Interner<Situation>,
     /// What entries of the tables are by content, as far as somebody asked.
     prints: Memo<(fingerprint::Table, u32), Fingerprint>,
+    /// What was put together and looked at so far, until the schema was seen to have a value.
+    steps: AtomicU64,
     undecided: AtomicU64,
     /// Whether some value was left out because its shortest text is too long.
     too_long: AtomicBool,
@@ -227,6 +229,7 @@ impl JsonAutomaton {
             tag_sets: Interner::new(),
             situations: Interner::new(),
             prints: Memo::new(),
+            steps: AtomicU64::new(0),
             undecided: AtomicU64::new(0),
             too_long: AtomicBool::new(false),
             checked: AtomicBool::new(false),
@@ -254,6 +257,9 @@ impl JsonAutomaton {
         let limit = self.options.limits.shortest_text;
         let too_long = || Err(CompileError::limit("", "shortest_text", u64::from(limit)));
         let judge = |automaton: &Self, form: FormId| match automaton.cost(form) {
+            _ if automaton.takes_too_long() => {
+                Err(CompileError::limit("", "steps", u64::from(automaton.options.limits.steps)))
+            }
             _ if automaton.fills_too_soon() => {
                 Err(CompileError::limit("", "table_bytes", u64::from(automaton.options.limits.table_bytes)))
             }
@@ -354,6 +360,17 @@ impl JsonAutomaton {
     /// Whether the tables are full before the schema was seen to have a value.
     fn fills_too_soon(&self) -> bool {
         !self.checked.load(Ordering::Relaxed) && self.fill() == Fill::Full
+    }
+
+    /// Counts steps of the search for the schema's values.
+    fn count_steps(&self, steps: usize) {
+        self.steps.fetch_add(steps as u64, Ordering::Relaxed);
+    }
+
+    /// Whether it took too many steps before the schema was seen to have a value.
+    fn takes_too_long(&self) -> bool {
+        !self.checked.load(Ordering::Relaxed)
+            && self.steps.load(Ordering::Relaxed) > u64::from(self.options.limits.steps)
     }
 
     /// Notes that a limit left a question open, which was then answered with "not allowed".

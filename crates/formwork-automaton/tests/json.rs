@@ -723,6 +723,57 @@ fn values_too_long_to_be_written_are_left_out() {
 }
 
 #[test]
+fn alternatives_that_multiply_are_bounded() {
+    // Each array that is excluded leaves several alternatives of each other one, again and again: this took minutes.
+    let inner = json!({
+        "type": "array", "minItems": 2, "uniqueItems": true, "contains": {"enum": [[true]]}, "minContains": 2, "maxContains": 4,
+        "prefixItems": [{
+            "type": "array", "minItems": 2, "maxItems": 4,
+            "prefixItems": [
+                {"type": "number", "multipleOf": 1, "minimum": -18, "maximum": -9},
+                {"type": "integer", "minimum": 267, "maximum": 542},
+            ],
+        }],
+        "items": {"type": "integer", "minimum": 223, "maximum": 364},
+    });
+    let schema = json!({
+        "type": "array", "minItems": 2, "maxItems": 3, "uniqueItems": true, "minContains": 2, "unevaluatedItems": {"type": "null"},
+        "contains": {"if": {"oneOf": [{"$ref": "#"}, {"$ref": "#/$defs/d"}]}, "then": {"type": "number", "minimum": 0, "maximum": 0}},
+        "$defs": {"d": inner},
+    });
+    let mut limits = Limits::default();
+    limits.digits = 6;
+    let options = SchemaOptions::default().whitespace(Whitespace::Compact).limits(limits);
+    check_with(&schema, &options, &[r#"["a","b"]"#], &[r#"["a","a"]"#, r#"["a"]"#]);
+    // What is left of the limit is named.
+    let branch = |i: u32| {
+        json!({
+            "type": "array", "minItems": i, "maxItems": i + 50, "items": {"type": ["string", "number"]}, "contains": {"const": i},
+        })
+    };
+    let schema = json!({"oneOf": (0..30).map(branch).collect::<Vec<_>>()});
+    limits.steps = 10_000;
+    let options = options.limits(limits);
+    let checked = schema_from_value(&schema, &options).unwrap();
+    let error = JsonAutomaton::new(checked, &options, Spelling::default()).unwrap_err().to_string();
+    assert!(error.contains("limit `steps` (10000)"), "{error}");
+}
+
+#[test]
+fn branches_that_each_need_a_key_exclude_each_other() {
+    let branch = |i: usize| json!({"type": "object", "required": [format!("k{i}")], "properties": {format!("k{i}"): {"type": "string"}}});
+    let schema = json!({"oneOf": (0..150).map(branch).collect::<Vec<_>>()});
+    let options = SchemaOptions::default().whitespace(Whitespace::Compact);
+    // With so many branches, this took minutes.
+    check_with(
+        &schema,
+        &options,
+        &[r#"{"k7":"a"}"#, r#"{"k8":1,"k9":""}"#],
+        &[r#"{"k7":"a","k8":"b"}"#, r#"{"k7":1}"#],
+    );
+}
+
+#[test]
 fn many_members_are_completed_one_after_another() {
     let schema = json!({"type": "object", "minProperties": 12_000});
     let automaton = compile(&schema, &SchemaOptions::default().whitespace(Whitespace::Compact));

@@ -229,6 +229,8 @@ pub struct Limits {
     /// Bytes, roughly, of the tables that an automaton keeps. From half of them on, new sequences begin with new tables; where they are
     /// full, a sequence under way that comes to where none was before goes on by the shortest completion.
     pub table_bytes: u32,
+    /// Steps that it may take to see that the schema has a value: alternatives that are put together, plans and values that are looked at.
+    pub steps: u32,
 }
 
 impl Default for Limits {
@@ -240,6 +242,7 @@ impl Default for Limits {
             digits: 20,
             shortest_text: 1 << 24,
             table_bytes: 1 << 29,
+            steps: 1 << 21,
         }
     }
 }

@@ -103,6 +103,7 @@ fn limits(value: &Value) -> Result<Limits, Error> {
             "digits" => &mut out.digits,
             "shortest_text" => &mut out.shortest_text,
             "table_bytes" => &mut out.table_bytes,
+            "steps" => &mut out.steps,
             _ => return Err(Error::option(&format!("limits.{name}"), "there is no such limit")),
         };
         let n = value.as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0);

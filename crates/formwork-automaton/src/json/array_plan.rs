@@ -119,6 +119,7 @@ impl JsonAutomaton {
         let start = items.len();
         loop {
             search.steps += 1;
+            self.count_steps(1);
             let this = self.array_atoms.get(atom);
             if self.may_end(atom, count) && !(search.more && items.is_empty()) {
                 let differ = !this.unique
@@ -129,7 +130,7 @@ impl JsonAutomaton {
                 }
                 return differ;
             }
-            if search.steps > MAX_STEPS || this.max.is_some_and(|max| count >= max) {
+            if search.steps > MAX_STEPS || self.takes_too_long() || this.max.is_some_and(|max| count >= max) {
                 items.truncate(start);
                 return false;
             }
@@ -178,6 +179,7 @@ impl JsonAutomaton {
                     // One more item that nothing asks for leads nowhere.
                     continue;
                 }
+                self.count_steps(1);
                 let satisfies = |place: u32| counted.satisfies(set, place);
                 let Some(after) = self.after_item(atom, &satisfies, &satisfies) else { continue };
                 let form = self.counted_as(own, &counted, set, u32::MAX);

@@ -231,6 +231,13 @@ impl JsonAutomaton {
     }
 
     fn find_values(&self, form: FormId, cap: usize, known: &dyn Fn(FormId) -> u32, sought: &Sought) -> Arc<Values> {
+        let before = sought.tried.get();
+        let values = self.seek_values(form, cap, known, sought);
+        self.count_steps(sought.tried.get() - before);
+        values
+    }
+
+    fn seek_values(&self, form: FormId, cap: usize, known: &dyn Fn(FormId) -> u32, sought: &Sought) -> Arc<Values> {
         // Values that hold others of their own form are found in rounds, each with those of the round before inside.
         let mut before = FxHashMap::default();
         for _ in 0..ROUNDS {

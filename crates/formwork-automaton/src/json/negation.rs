@@ -9,11 +9,17 @@ use super::JsonAutomaton;
 use super::array::{ArrayAtom, ArrayGroup, Counted, join};
 use super::form::{Form, FormId};
 use super::object::ObjectAtom;
-use super::typed::{Evaluated, Typed, dedup};
+use super::typed::{Evaluated, Typed, Work, dedup};
 use crate::interner::to_u32;
 
 /// Conditions on objects become atoms to exclude, where so few of them say it.
 const MAX_EXCLUDED: usize = 64;
+
+/// The parts of an alternative that are left of it; `None` where all of it is, since it shares nothing with what is excluded, or since
+/// one of its parts is the whole.
+fn parted<A: PartialEq>(whole: &A, apart: bool, parts: Vec<A>) -> Option<Vec<A>> {
+    (!apart && !parts.contains(whole)).then_some(parts)
+}
 
 impl JsonAutomaton {
     /// What of `from` does not satisfy `what`.
@@ -24,43 +30,64 @@ impl JsonAutomaton {
             return Typed { cut: true, ..Typed::default() };
         }
         let mut out = Typed { null: from.null && !what.null, booleans: from.booleans & !what.booleans, ..from };
+        let mut work = Work::default();
         for other in &what.numbers {
-            let complement = self.number_atoms.get(*other).complement();
-            out.cut |= self.replace_each(&mut out.numbers, |atom, out| {
-                for met in complement.iter().filter_map(|other| self.number_atoms.get(atom).meet(other)) {
-                    self.keep_number(met, out);
+            let other = self.number_atoms.get(*other);
+            let complement = other.complement();
+            out.cut |= self.replace_each(&mut out.numbers, complement.len(), &mut work, |id, out| {
+                let atom = self.number_atoms.get(id);
+                let parts = complement.iter().filter_map(|part| atom.meet(part)).collect();
+                match parted(atom, atom.meet(other).is_none(), parts) {
+                    Some(parts) => parts.into_iter().for_each(|part| self.keep_number(part, out)),
+                    None => out.push(id),
                 }
             });
         }
         for other in &what.strings {
             let complement = self.string_complement(*self.string_atoms.get(*other));
-            out.cut |= self.replace_each(&mut out.strings, |atom, out| {
-                for other in &complement {
-                    self.keep_string(self.meet_strings(*self.string_atoms.get(atom), *other), out);
+            out.cut |= self.replace_each(&mut out.strings, complement.len(), &mut work, |id, out| {
+                let atom = self.string_atoms.get(id);
+                let parts = complement.iter().map(|part| self.meet_strings(*atom, *part)).collect();
+                match parted(atom, false, parts) {
+                    Some(parts) => parts.into_iter().for_each(|part| self.keep_string(part, out)),
+                    None => out.push(id),
                 }
             });
         }
         for other in &what.arrays {
-            let complement = self.array_complement(self.array_atoms.get(*other));
-            out.cut |= self.replace_each(&mut out.arrays, |atom, out| {
-                for other in &complement {
-                    self.keep_array(self.meet_arrays(self.array_atoms.get(atom), other), out);
+            let other = self.array_atoms.get(*other);
+            let complement = self.array_complement(other);
+            out.cut |= self.replace_each(&mut out.arrays, complement.len(), &mut work, |id, out| {
+                let atom = self.array_atoms.get(id);
+                let apart = self.is_array_contradiction(&self.meet_arrays(atom, other));
+                let parts = complement.iter().map(|part| self.meet_arrays(atom, part)).collect();
+                match parted(atom, apart, parts) {
+                    Some(parts) => parts.into_iter().for_each(|part| self.keep_array(part, out)),
+                    None => out.push(id),
                 }
             });
         }
         for other in &what.objects {
-            out.cut |= self.replace_each(&mut out.objects, |atom, out| self.exclude(atom, *other, out));
+            out.cut |= self.replace_each(&mut out.objects, 1, &mut work, |atom, out| self.exclude(atom, *other, out));
         }
         out
     }
 
-    /// Puts what becomes of each alternative in its place; whether there are too many then.
-    fn replace_each(&self, list: &mut Vec<u32>, become_of: impl Fn(u32, &mut Vec<u32>)) -> bool {
-        for atom in std::mem::take(list) {
-            become_of(atom, list);
+    /// Puts what becomes of each alternative, so many others at most, in its place; whether some are left out.
+    fn replace_each(
+        &self,
+        list: &mut Vec<u32>,
+        parts: usize,
+        work: &mut Work,
+        become_of: impl Fn(u32, &mut Vec<u32>),
+    ) -> bool {
+        let atoms = std::mem::take(list);
+        let left = self.workable(work, atoms.len(), parts);
+        for atom in atoms.iter().take(left) {
+            become_of(*atom, list);
         }
         dedup(list);
-        self.too_many(list)
+        self.too_many(list) || left < atoms.len()
     }
 
     /// The alternatives of an object atom that don't satisfy another.

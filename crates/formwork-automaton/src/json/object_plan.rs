@@ -139,17 +139,33 @@ impl JsonAutomaton {
         }
         let failing = RefCell::default();
         let mut search = Search { machine, place, this, known, choices: 0, forms: &keys, failing };
-        let found = self.resolve(&mut search, &draft, &this.not);
+        let found =
+            self.without_more(&search, &draft, &this.not).or_else(|| self.resolve(&mut search, &draft, &this.not));
         if search.choices > MAX_CHOICES {
             self.note_undecided();
         }
         found
     }
 
+    /// Makes the excluded atoms fail by keys that stay away, which takes no further member.
+    fn without_more(&self, search: &Search<'_>, draft: &Draft, pending: &[u32]) -> Option<Plan> {
+        let mut draft = draft.clone();
+        self.count_steps(pending.len());
+        for &not in pending {
+            if !self.fails_already(search, &draft, not) {
+                let way = self.ways_to_fail(search, &draft, not, 1).into_iter().next();
+                let Some(Way::Absent(key)) = way else { return None };
+                draft.absent.insert(key);
+            }
+        }
+        self.fill(search, &draft)
+    }
+
     /// Makes the excluded atoms fail that don't yet: the one with the fewest ways to do so first.
     fn resolve(&self, search: &mut Search<'_>, draft: &Draft, pending: &[u32]) -> Option<Plan> {
         search.choices += 1;
-        if search.choices > MAX_CHOICES {
+        self.count_steps(1 + pending.len());
+        if search.choices > MAX_CHOICES || self.takes_too_long() {
             return None;
         }
         let left: Vec<u32> = pending.iter().copied().filter(|not| !self.fails_already(search, draft, *not)).collect();

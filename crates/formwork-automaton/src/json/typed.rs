@@ -48,6 +48,21 @@ type BranchesByValue = FxHashMap<String, Vec<usize>>;
 /// Up to so many branches of an `anyOf`, every set of them that may hold together is an alternative where it matters which do.
 const MAX_BRANCH_SETS: usize = 8;
 
+/// How many pairs of alternatives one conjunction or one exclusion still puts together. What that leaves over is cut off, as what is
+/// beyond the limit on alternatives is.
+pub(super) struct Work(usize);
+
+impl Default for Work {
+    fn default() -> Self {
+        Self(1 << 17)
+    }
+}
+
+impl Work {
+    /// So many alternatives always go on, so that what is left at the end need not be nothing.
+    const FEW: usize = 16;
+}
+
 impl JsonAutomaton {
     pub(super) fn typed(&self, form: FormId) -> Arc<Typed> {
         self.typed_noting(form, Evaluated::Ignored)
@@ -61,7 +76,7 @@ impl JsonAutomaton {
 
     pub(super) fn typed_noting(&self, form: FormId, evaluated: Evaluated) -> Arc<Typed> {
         self.typed.get_or((form, evaluated), || {
-            if self.fills_too_soon() {
+            if self.fills_too_soon() || self.takes_too_long() {
                 self.note_undecided();
                 return Arc::new(Typed { cut: true, ..Typed::default() });
             }
@@ -534,9 +549,24 @@ impl JsonAutomaton {
         Typed { cut, ..out }
     }
 
+    /// Of so many alternatives, each to be paired with so many others: how many can be.
+    pub(super) fn workable(&self, work: &mut Work, alternatives: usize, others: usize) -> usize {
+        let left = if self.takes_too_long() { 0 } else { work.0 };
+        let taken = (left / others.max(1)).max(Work::FEW).min(alternatives);
+        let pairs = taken.saturating_mul(others);
+        work.0 = work.0.saturating_sub(pairs);
+        self.count_steps(pairs);
+        if taken < alternatives {
+            self.note_undecided();
+        }
+        taken
+    }
+
     fn pairs(&self, a: &[u32], b: &[u32], cut: &mut bool, mut meet: impl FnMut(u32, u32, &mut Vec<u32>)) -> Vec<u32> {
         let mut out = Vec::new();
-        for &x in a {
+        let left = self.workable(&mut Work::default(), a.len(), b.len());
+        *cut |= left < a.len();
+        for &x in a.iter().take(left) {
             for &y in b {
                 if x == y {
                     out.push(x);
