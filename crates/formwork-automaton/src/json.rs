@@ -57,6 +57,9 @@ use situation::{Await, Goal, Situation, StringAlt, TagSet};
 use string::StringAtom;
 use typed::{Evaluated, Typed};
 
+/// Places in patterns that are gone through in the time of one step, roughly.
+const PLACES_PER_STEP: u64 = 64;
+
 /// What a vocabulary lends to a constraint: which bytes it can spell, and how far a token reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spelling {
@@ -370,7 +373,8 @@ impl JsonAutomaton {
     /// Whether it took too many steps before the schema was seen to have a value.
     fn takes_too_long(&self) -> bool {
         !self.checked.load(Ordering::Relaxed)
-            && self.steps.load(Ordering::Relaxed) > u64::from(self.options.limits.steps)
+            && self.steps.load(Ordering::Relaxed) + self.langs.work() / PLACES_PER_STEP
+                > u64::from(self.options.limits.steps)
     }
 
     /// Notes that a limit left a question open, which was then answered with "not allowed".

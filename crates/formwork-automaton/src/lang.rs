@@ -84,11 +84,13 @@ pub struct LangLimits {
     pub max_nfa: usize,
     /// States that one question of liveness or length may look at.
     pub max_search: usize,
+    /// Places in patterns that such a question may go through: a state of a long pattern is at many of them.
+    pub max_work: u64,
 }
 
 impl Default for LangLimits {
     fn default() -> Self {
-        Self { max_states: 1 << 22, max_nfa: 1 << 17, max_search: 1 << 16 }
+        Self { max_states: 1 << 22, max_nfa: 1 << 17, max_search: 1 << 16, max_work: 1 << 24 }
     }
 }
 
@@ -311,6 +313,11 @@ impl Langs {
     /// How often a limit left a question undecided, which was then answered with "no completion".
     pub fn undecided(&self) -> u64 {
         self.undecided.load(Ordering::Relaxed) + self.store().undecided
+    }
+
+    /// How many places in patterns were gone through so far.
+    pub(crate) fn work(&self) -> u64 {
+        self.store().work
     }
 
     fn note_undecided(&self) {

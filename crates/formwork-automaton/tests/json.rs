@@ -745,7 +745,7 @@ fn alternatives_that_multiply_are_bounded() {
     limits.digits = 6;
     let options = SchemaOptions::default().whitespace(Whitespace::Compact).limits(limits);
     check_with(&schema, &options, &[r#"["a","b"]"#], &[r#"["a","a"]"#, r#"["a"]"#]);
-    // What is left of the limit is named.
+    // Where that is not enough, the limit is named.
     let branch = |i: u32| {
         json!({
             "type": "array", "minItems": i, "maxItems": i + 50, "items": {"type": ["string", "number"]}, "contains": {"const": i},
@@ -757,6 +757,19 @@ fn alternatives_that_multiply_are_bounded() {
     let checked = schema_from_value(&schema, &options).unwrap();
     let error = JsonAutomaton::new(checked, &options, Spelling::default()).unwrap_err().to_string();
     assert!(error.contains("limit `steps` (10000)"), "{error}");
+}
+
+#[test]
+fn long_patterns_are_looked_through_within_bounds() {
+    // Each state of it is at some 40,000 places in the pattern.
+    let run = "'".repeat(41);
+    let pattern = format!("^{run}+{run}('''+{}){{424}}$", "'".repeat(31));
+    let schema =
+        json!({"properties": {"a": {"pattern": "^(a|b){251}$"}, "b": {"pattern": pattern}}, "required": ["a", "b"]});
+    let checked = schema_from_value(&schema, &SchemaOptions::default()).unwrap();
+    // This took ten seconds and half a gigabyte.
+    let compiled = JsonAutomaton::new(checked, &SchemaOptions::default(), Spelling::default());
+    assert!(compiled.is_ok_and(|automaton| automaton.heap_bytes() < 1 << 28));
 }
 
 #[test]

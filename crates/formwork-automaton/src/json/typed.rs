@@ -551,8 +551,9 @@ impl JsonAutomaton {
 
     /// Of so many alternatives, each to be paired with so many others: how many can be.
     pub(super) fn workable(&self, work: &mut Work, alternatives: usize, others: usize) -> usize {
-        let left = if self.takes_too_long() { 0 } else { work.0 };
-        let taken = (left / others.max(1)).max(Work::FEW).min(alternatives);
+        // A schema that takes too long is refused: nothing that is still found of it matters.
+        let most = if self.takes_too_long() { 0 } else { (work.0 / others.max(1)).max(Work::FEW) };
+        let taken = most.min(alternatives);
         let pairs = taken.saturating_mul(others);
         work.0 = work.0.saturating_sub(pairs);
         self.count_steps(pairs);

@@ -29,10 +29,11 @@ impl Langs {
         let mut on_way: FxHashSet<u32> = FxHashSet::default();
         let mut way = Vec::new();
         let mut looked_at = 0_usize;
+        let most = self.work().saturating_add(self.limits.max_work);
         let mut enter = |id: u32, way: &mut Vec<Open>| {
             looked_at += 1;
             way.push(Open { id, class: 1, total: u64::from(self.is_accepting(LangState(id))) });
-            looked_at <= self.limits.max_search
+            looked_at <= self.limits.max_search && self.work() <= most
         };
         enter(s.0, &mut way);
         on_way.insert(s.0);

@@ -94,6 +94,7 @@ impl Store {
             return NO;
         };
         let program = Arc::clone(program);
+        self.work += threads.len() as u64;
         let mut gathered = Gathered::default();
         let mut finished: Vec<(NodeId, u32)> = Vec::new();
         for &thread in threads {

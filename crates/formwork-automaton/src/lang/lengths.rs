@@ -136,6 +136,7 @@ impl Langs {
         if let Some(found) = lengths.least(min) {
             return max.is_none_or(|max| found <= max);
         }
+        let most = self.work().saturating_add(self.limits.max_work);
         loop {
             let length = lengths.explored;
             if lengths.cycle.is_some() {
@@ -145,7 +146,7 @@ impl Langs {
                 return false;
             }
             lengths.work += lengths.frontier.len();
-            if lengths.work > self.limits.max_search.saturating_mul(16) {
+            if lengths.work > self.limits.max_search.saturating_mul(16) || self.work() > most {
                 self.note_undecided();
                 return false;
             }

@@ -12,7 +12,7 @@ use super::utf8::NEVER;
 
 impl States {
     /// Sets the distance of `start`, and of every state on the way found; or marks all states seen as dead where nothing is
-    /// accepted. Leaves it unknown where `max_search` states did not decide.
+    /// accepted. Leaves it unknown where `max_search` states, or `max_work`, did not decide.
     ///
     /// A* with the formulas' lower bounds, which are consistent: a state's bound is at most an edge more than its
     /// successor's.
@@ -30,6 +30,7 @@ impl States {
         let mut open = BinaryHeap::from([(Reverse(bound), 0_u32, Reverse(start))]);
         let mut successors = Vec::new();
         let mut looked_at = 0;
+        let most = store.work.saturating_add(store.limits.max_work);
         while let Some((_, cost, Reverse(id))) = open.pop() {
             if ways.get(&id).is_none_or(|way| way.0 < cost) {
                 continue;
@@ -39,7 +40,7 @@ impl States {
                 return;
             }
             looked_at += 1;
-            if looked_at > store.limits.max_search {
+            if looked_at > store.limits.max_search || store.work > most {
                 return;
             }
             let cost = cost + self.cost(id, unit);

@@ -46,6 +46,8 @@ pub(super) struct Store {
     /// What formulas are, as far as somebody asked.
     pub(super) prints: FxHashMap<FormulaId, Fingerprint>,
     pub(super) undecided: u64,
+    /// Places in patterns that were gone through.
+    pub(super) work: u64,
 }
 
 impl Store {
@@ -71,6 +73,7 @@ impl Store {
             states: FxHashMap::default(),
             prints: FxHashMap::default(),
             undecided: 0,
+            work: 0,
         }
     }
 
