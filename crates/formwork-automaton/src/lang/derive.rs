@@ -58,6 +58,7 @@ impl Store {
             }
             Formula::And(parts) => {
                 let mut after = parts.to_vec();
+                self.work += after.len() as u64;
                 for part in &mut after {
                     *part = self.derive(*part, byte);
                     if *part == NO {
@@ -68,6 +69,7 @@ impl Store {
             }
             Formula::Or(parts) => {
                 let mut after = parts.to_vec();
+                self.work += after.len() as u64;
                 for part in &mut after {
                     *part = self.derive(*part, byte);
                     if *part == YES {
@@ -161,6 +163,7 @@ impl Store {
     fn gather(&mut self, place: &Place<'_>, node: NodeId, count: u32, gathered: &mut Gathered, open: &mut Vec<Passed>) {
         let mut stack = vec![(node, count)];
         while let Some((id, count)) = stack.pop() {
+            self.work += 1;
             let node = place.program.node(id);
             match node {
                 Node::Rest => {
