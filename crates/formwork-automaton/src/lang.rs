@@ -90,7 +90,7 @@ pub struct LangLimits {
 
 impl Default for LangLimits {
     fn default() -> Self {
-        Self { max_states: 1 << 22, max_nfa: 1 << 17, max_search: 1 << 16, max_work: 1 << 22 }
+        Self { max_states: 1 << 22, max_nfa: 1 << 17, max_search: 1 << 16, max_work: 1 << 24 }
     }
 }
 
