@@ -856,3 +856,15 @@ fn a_number_takes_no_value_that_the_next_one_needs() {
         check_with(&schema, &options.numbers(Numbers::Any), &[r#"{"a":[4.8,5]}"#], &[r#"{"a":[5,5]}"#]);
     }
 }
+
+#[test]
+fn a_distinct_array_that_holds_what_is_owed_is_found_among_many() {
+    let options = SchemaOptions::default().whitespace(Whitespace::Compact);
+    for (inner, valid) in [
+        (json!({"type": "integer", "minimum": 56, "maximum": 56}), "[1,[56]]"),
+        (json!({"type": "string"}), "[null,[\"\"]]"),
+    ] {
+        let schema = json!({"type": "array", "uniqueItems": true, "contains": {"type": "array", "contains": inner}});
+        check_with(&schema, &options, &[valid], &["[1]", "[[]]"]);
+    }
+}

@@ -460,7 +460,7 @@ impl JsonAutomaton {
         let mut most = super::typed::least(this.max, dead);
         let mut lists: Vec<Arc<Values>> = Vec::new();
         for index in 0..most.map_or(prefix + 1, |most| most.min(prefix + 1)) {
-            lists.push(self.values_of(self.item_form(atom, index), found.cap, parts));
+            lists.push(self.item_values(this, index, self.item_form(atom, index), found.cap, parts));
         }
         if let Some(rest) = lists.get(prefix as usize)
             && this.unique
@@ -499,6 +499,28 @@ impl JsonAutomaton {
             }
         }
         Some(())
+    }
+
+    /// Values of an item's form; where not all were looked at, also of those that satisfy what is owed.
+    fn item_values(&self, atom: &ArrayAtom, index: u32, form: FormId, cap: usize, parts: &Parts<'_>) -> Arc<Values> {
+        let own = self.values_of(form, cap, parts);
+        let owed: Vec<FormId> = atom
+            .contains
+            .iter()
+            .filter(|c| c.min > 0 && c.from <= index)
+            .map(|c| self.all_of([form, c.form]))
+            .collect();
+        if own.complete || owed.is_empty() {
+            return own;
+        }
+        let mut values = Values::clone(&own);
+        for form in owed {
+            let more = self.values_of(form, cap, parts);
+            values.unsure |= more.unsure;
+            let new = more.list.iter().filter(|value| !own.list.contains(value));
+            values.list.extend(new.cloned());
+        }
+        Arc::new(values)
     }
 
     fn add_objects(&self, atom: u32, parts: &Parts<'_>, found: &mut Found) -> Option<()> {
