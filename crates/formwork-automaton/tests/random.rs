@@ -358,7 +358,9 @@ fn automaton(
     let Ok(checked) = schema_from_value(schema, options) else { return Ok(Err(Outcome::Refused)) };
     match JsonAutomaton::new(checked, options, spelling) {
         Ok(automaton) => Ok(Ok(automaton)),
-        Err(error) if ["undecided", "limit_exceeded"].contains(&error.code()) => Ok(Err(Outcome::Undecided)),
+        Err(error) if error.code() == "undecided" || error.to_string().contains("limit `steps`") => {
+            Ok(Err(Outcome::Undecided))
+        }
         Err(error) if error.is_unsatisfiable() || error.code() == "unspellable" => Ok(Err(Outcome::Unsatisfiable)),
         Err(error) => Err(failed(format!("{schema}: {error}"))),
     }

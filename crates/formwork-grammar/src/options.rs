@@ -229,7 +229,8 @@ pub struct Limits {
     /// Bytes, roughly, of the tables that an automaton keeps. From half of them on, new sequences begin with new tables; where they are
     /// full, a sequence under way that comes to where none was before goes on by the shortest completion.
     pub table_bytes: u32,
-    /// Steps that it may take to see that the schema has a value: alternatives that are put together, plans and values that are looked at.
+    /// Steps that it may take to see that the schema has a value: alternatives that are put together, plans and values that are
+    /// looked at, and, many to a step, places in patterns that are gone through.
     pub steps: u32,
 }
 

@@ -504,21 +504,15 @@ impl JsonAutomaton {
     /// Values of an item's form; where not all were looked at, also of those that satisfy what is owed.
     fn item_values(&self, atom: &ArrayAtom, index: u32, form: FormId, cap: usize, parts: &Parts<'_>) -> Arc<Values> {
         let own = self.values_of(form, cap, parts);
-        let owed: Vec<FormId> = atom
-            .contains
-            .iter()
-            .filter(|c| c.min > 0 && c.from <= index)
-            .map(|c| self.all_of([form, c.form]))
-            .collect();
-        if own.complete || owed.is_empty() {
+        let mut owed = atom.contains.iter().filter(|c| c.min > 0 && c.from <= index).peekable();
+        if own.complete || owed.peek().is_none() {
             return own;
         }
         let mut values = Values::clone(&own);
-        for form in owed {
-            let more = self.values_of(form, cap, parts);
-            values.unsure |= more.unsure;
-            let new = more.list.iter().filter(|value| !own.list.contains(value));
-            values.list.extend(new.cloned());
+        for counted in owed {
+            let more = self.values_of(self.all_of([form, counted.form]), cap, parts);
+            let new: Vec<FewValue> = more.list.iter().filter(|value| !values.list.contains(value)).cloned().collect();
+            values.list.extend(new);
         }
         Arc::new(values)
     }

@@ -15,10 +15,23 @@ use crate::interner::to_u32;
 /// Conditions on objects become atoms to exclude, where so few of them say it.
 const MAX_EXCLUDED: usize = 64;
 
-/// The parts of an alternative that are left of it; `None` where all of it is, since it shares nothing with what is excluded, or since
-/// one of its parts is the whole.
-fn parted<A: PartialEq>(whole: &A, apart: bool, parts: Vec<A>) -> Option<Vec<A>> {
-    (!apart && !parts.contains(whole)).then_some(parts)
+/// Keeps the parts that are left of an alternative, by its id: all of it, where it shares nothing with what is excluded, or where one part is
+/// the whole.
+fn put_parts<A: PartialEq>(
+    (id, whole): (u32, &A),
+    is_apart: bool,
+    parts: impl Iterator<Item = A>,
+    out: &mut Vec<u32>,
+    keep: impl Fn(A, &mut Vec<u32>),
+) {
+    let parts: Vec<A> = if is_apart { Vec::new() } else { parts.collect() };
+    if is_apart || parts.contains(whole) {
+        out.push(id);
+    } else {
+        for part in parts {
+            keep(part, out);
+        }
+    }
 }
 
 impl JsonAutomaton {
@@ -36,22 +49,17 @@ impl JsonAutomaton {
             let complement = other.complement();
             out.cut |= self.replace_each(&mut out.numbers, complement.len(), &mut work, |id, out| {
                 let atom = self.number_atoms.get(id);
-                let parts = complement.iter().filter_map(|part| atom.meet(part)).collect();
-                match parted(atom, atom.meet(other).is_none(), parts) {
-                    Some(parts) => parts.into_iter().for_each(|part| self.keep_number(part, out)),
-                    None => out.push(id),
-                }
+                let parts = complement.iter().filter_map(|part| atom.meet(part));
+                let is_apart = atom.meet(other).is_none();
+                put_parts((id, atom), is_apart, parts, out, |part, out| self.keep_number(part, out));
             });
         }
         for other in &what.strings {
             let complement = self.string_complement(*self.string_atoms.get(*other));
             out.cut |= self.replace_each(&mut out.strings, complement.len(), &mut work, |id, out| {
                 let atom = self.string_atoms.get(id);
-                let parts = complement.iter().map(|part| self.meet_strings(*atom, *part)).collect();
-                match parted(atom, false, parts) {
-                    Some(parts) => parts.into_iter().for_each(|part| self.keep_string(part, out)),
-                    None => out.push(id),
-                }
+                let parts = complement.iter().map(|part| self.meet_strings(*atom, *part));
+                put_parts((id, atom), false, parts, out, |part, out| self.keep_string(part, out));
             });
         }
         for other in &what.arrays {
@@ -59,12 +67,9 @@ impl JsonAutomaton {
             let complement = self.array_complement(other);
             out.cut |= self.replace_each(&mut out.arrays, complement.len(), &mut work, |id, out| {
                 let atom = self.array_atoms.get(id);
-                let apart = self.is_array_contradiction(&self.meet_arrays(atom, other));
-                let parts = complement.iter().map(|part| self.meet_arrays(atom, part)).collect();
-                match parted(atom, apart, parts) {
-                    Some(parts) => parts.into_iter().for_each(|part| self.keep_array(part, out)),
-                    None => out.push(id),
-                }
+                let is_apart = self.is_array_contradiction(&self.meet_arrays(atom, other));
+                let parts = complement.iter().map(|part| self.meet_arrays(atom, part));
+                put_parts((id, atom), is_apart, parts, out, |part, out| self.keep_array(part, out));
             });
         }
         for other in &what.objects {
