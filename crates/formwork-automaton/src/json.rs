@@ -41,7 +41,7 @@ use crate::error::CompileError;
 use crate::fingerprint::Fingerprint;
 use crate::frames::{FrameId, Frames};
 use crate::interner::{Interner, Memo};
-use crate::lang::{Anchor, ByteSet, LangLimits, LangLoop, Langs};
+use crate::lang::{Anchor, ByteSet, LangLoop, LangPool, Langs};
 use crate::symbol::Symbol;
 
 use array::{ArrayAtom, ArrayGroup, ArrayState};
@@ -102,6 +102,7 @@ pub struct JsonAutomaton {
     alphabet: ByteSet,
     escaping: Escaping,
     horizon: u32,
+    pool: LangPool,
     langs: Langs,
     texts: Interner<Box<str>>,
     forms: Interner<Form>,
@@ -169,23 +170,38 @@ impl JsonAutomaton {
     /// # Errors
     /// A schema that no value satisfies, or none that can be spelled; a pattern without an automaton; a limit exceeded.
     pub fn new(schema: Schema, options: &SchemaOptions, spelling: Spelling) -> Result<Self, CompileError> {
-        let automaton = Self::unchecked(schema, options, spelling);
+        Self::with_langs(schema, options, spelling, &LangPool::default())
+    }
+
+    /// As [`JsonAutomaton::new`], with languages in common with all automata that were made with the same pool.
+    ///
+    /// # Errors
+    /// As [`JsonAutomaton::new`].
+    pub fn with_langs(
+        schema: Schema,
+        options: &SchemaOptions,
+        spelling: Spelling,
+        pool: &LangPool,
+    ) -> Result<Self, CompileError> {
+        let automaton = Self::unchecked(schema, options, spelling, pool);
         automaton.check_patterns()?;
         automaton.check_root(spelling)?;
         automaton.checked.store(true, Ordering::Relaxed);
         Ok(automaton)
     }
 
-    fn unchecked(schema: Schema, options: &SchemaOptions, spelling: Spelling) -> Self {
+    fn unchecked(schema: Schema, options: &SchemaOptions, spelling: Spelling, pool: &LangPool) -> Self {
         let comparing = schema.keywords().any(|keywords| keywords.array.unique);
         let escaping = Escaping::new(spelling.alphabet, options.escapes == Escapes::Any);
+        let langs = pool.langs(escaping.decoded_alphabet());
         Self {
             schema,
             options: options.clone(),
             alphabet: spelling.alphabet,
             escaping,
             horizon: spelling.longest_token.max(1),
-            langs: Langs::new(escaping.decoded_alphabet(), LangLimits::default()),
+            langs,
+            pool: pool.clone(),
             texts: Interner::new(),
             forms: Interner::new(),
             typed: Memo::new(),
@@ -279,7 +295,8 @@ impl JsonAutomaton {
             return judge(self, root);
         }
         let with = |alphabet: ByteSet| {
-            let automaton = Self::unchecked(self.schema.clone(), &self.options, Spelling { alphabet, ..spelling });
+            let spelling = Spelling { alphabet, ..spelling };
+            let automaton = Self::unchecked(self.schema.clone(), &self.options, spelling, &LangPool::default());
             let root = automaton.root_form();
             (automaton, root)
         };
@@ -304,7 +321,7 @@ impl JsonAutomaton {
         self.langs.heap_bytes() + self.own_bytes()
     }
 
-    /// Bytes of the tables, but for what languages have from the start.
+    /// Bytes of the tables, but for what languages have from the start, or have in common with others.
     fn table_bytes(&self) -> usize {
         self.langs.state_bytes() + self.own_bytes()
     }
@@ -489,7 +506,7 @@ impl Automaton for JsonAutomaton {
 
     fn afresh(&self) -> Option<Arc<dyn Automaton>> {
         let spelling = Spelling { alphabet: self.alphabet, longest_token: self.horizon };
-        let afresh = Self::unchecked(self.schema.clone(), &self.options, spelling);
+        let afresh = Self::unchecked(self.schema.clone(), &self.options, spelling, &self.pool);
         afresh.checked.store(true, Ordering::Relaxed);
         Some(Arc::new(afresh))
     }

@@ -12,6 +12,7 @@ mod formula;
 mod lengths;
 mod literals;
 mod loops;
+mod pool;
 mod program;
 mod safe;
 mod search;
@@ -23,14 +24,15 @@ mod store;
 mod tests;
 mod utf8;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use formwork_grammar::{Regex, StringFormat};
 use rustc_hash::FxHashMap;
 
 use compile::Frame;
-use count::CountMemo;
+use count::{COUNT_BYTES, CountMemo};
 use format::Side;
 use formula::{Formula, FormulaId, NO, YES};
 use lengths::LengthMemo;
@@ -44,6 +46,7 @@ pub use byte_set::ByteSet;
 pub use error::LangError;
 pub use literals::Literals;
 pub(crate) use loops::LangLoop;
+pub use pool::LangPool;
 
 /// A set of Unicode texts, as an id in its [`Langs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,7 +97,7 @@ impl Default for LangLimits {
     }
 }
 
-/// A store of languages and their states. It only grows, is shared by threads, and known transitions are read without a lock.
+/// A store of languages and their states, perhaps in common with others. It only grows, is shared by threads, and known transitions are read without a lock.
 ///
 /// A language is a boolean formula over patterns and finite sets; a state is what is left of it after some bytes. Texts are
 /// valid UTF-8 and spelled with the store's alphabet; no other byte ever leads to a state.
@@ -113,6 +116,16 @@ impl Default for LangLimits {
 /// ```
 #[derive(Debug)]
 pub struct Langs {
+    common: Arc<Common>,
+    /// What was asked of this one has added so many bytes, has gone through so many places in patterns, and was left open so often.
+    bytes: AtomicUsize,
+    work: AtomicU64,
+    undecided: AtomicU64,
+}
+
+/// What several stores may have in common.
+#[derive(Debug)]
+struct Common {
     alphabet: ByteSet,
     limits: LangLimits,
     states: States,
@@ -120,12 +133,12 @@ pub struct Langs {
     lengths: Mutex<LengthMemo>,
     counts: Mutex<CountMemo>,
     formats: Mutex<FxHashMap<(StringFormat, Side), Lang>>,
-    undecided: AtomicU64,
+    /// Whether some question was left open.
+    is_open: AtomicBool,
 }
 
-impl Langs {
-    /// An empty store whose texts are spelled with the bytes of `alphabet`.
-    pub fn new(alphabet: ByteSet, limits: LangLimits) -> Self {
+impl Common {
+    fn new(alphabet: ByteSet, limits: LangLimits) -> Self {
         Self {
             alphabet,
             limits,
@@ -134,13 +147,85 @@ impl Langs {
             lengths: Mutex::default(),
             counts: Mutex::default(),
             formats: Mutex::default(),
-            undecided: AtomicU64::new(0),
+            is_open: AtomicBool::new(false),
         }
     }
 
     /// What a panic elsewhere left behind is still consistent: tables are only appended to.
     fn store(&self) -> MutexGuard<'_, Store> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes of the states, which grow with what is read.
+    fn state_bytes(&self) -> usize {
+        let lengths = self.lengths.lock().unwrap_or_else(PoisonError::into_inner).heap_bytes();
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner).len() * COUNT_BYTES;
+        self.states.heap_bytes() + self.store().state_bytes() + lengths + counts
+    }
+}
+
+/// The store, locked: what it grows by meanwhile is put down to who has locked it.
+struct Metered<'a> {
+    langs: &'a Langs,
+    store: MutexGuard<'a, Store>,
+    bytes: usize,
+    work: u64,
+    undecided: u64,
+}
+
+impl Metered<'_> {
+    fn bytes(langs: &Langs, store: &Store) -> usize {
+        langs.common.states.heap_bytes() + store.state_bytes()
+    }
+}
+
+impl Deref for Metered<'_> {
+    type Target = Store;
+
+    fn deref(&self) -> &Store {
+        &self.store
+    }
+}
+
+impl DerefMut for Metered<'_> {
+    fn deref_mut(&mut self) -> &mut Store {
+        &mut self.store
+    }
+}
+
+impl Drop for Metered<'_> {
+    fn drop(&mut self) {
+        self.langs.add_bytes(self.bytes, Self::bytes(self.langs, &self.store));
+        self.langs.work.fetch_add(self.store.work - self.work, Ordering::Relaxed);
+        if self.store.undecided > self.undecided {
+            self.langs.leave_open(self.store.undecided - self.undecided);
+        }
+    }
+}
+
+impl Langs {
+    /// An empty store whose texts are spelled with the bytes of `alphabet`.
+    pub fn new(alphabet: ByteSet, limits: LangLimits) -> Self {
+        Self::of(Arc::new(Common::new(alphabet, limits)))
+    }
+
+    fn of(common: Arc<Common>) -> Self {
+        Self { common, bytes: AtomicUsize::new(0), work: AtomicU64::new(0), undecided: AtomicU64::new(0) }
+    }
+
+    fn store(&self) -> Metered<'_> {
+        let store = self.common.store();
+        let (bytes, work, undecided) = (Metered::bytes(self, &store), store.work, store.undecided);
+        Metered { langs: self, store, bytes, work, undecided }
+    }
+
+    fn add_bytes(&self, before: usize, after: usize) {
+        self.bytes.fetch_add(after.saturating_sub(before), Ordering::Relaxed);
+    }
+
+    fn leave_open(&self, questions: u64) {
+        self.undecided.fetch_add(questions, Ordering::Relaxed);
+        self.common.is_open.store(true, Ordering::Relaxed);
     }
 
     /// Every text.
@@ -155,7 +240,7 @@ impl Langs {
 
     /// A finite set of texts. Those that the alphabet can't spell are left out.
     pub fn literals<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Lang {
-        let literals = Literals::new(texts, &self.alphabet);
+        let literals = Literals::new(texts, &self.common.alphabet);
         Lang(self.store().literals(literals))
     }
 
@@ -250,14 +335,14 @@ impl Langs {
     /// The state before the first byte; `None` where no text is in the language.
     pub fn start(&self, a: Lang) -> Option<LangState> {
         let mut store = self.store();
-        let id = self.states.intern(&mut store, a.0, BOUNDARY)?;
-        self.states.is_live(&mut store, id).then_some(LangState(id))
+        let id = self.common.states.intern(&mut store, a.0, BOUNDARY)?;
+        self.common.states.is_live(&mut store, id).then_some(LangState(id))
     }
 
     /// The state after one more byte; `None` where no completion exists.
     #[inline]
     pub fn step(&self, s: LangState, byte: u8) -> Option<LangState> {
-        let state = self.states.get(s.0)?;
+        let state = self.common.states.get(s.0)?;
         self.step_class(s.0, state, state.classes.class(byte)).map(LangState)
     }
 
@@ -265,26 +350,26 @@ impl Langs {
     fn step_class(&self, id: u32, state: &State, class: u8) -> Option<u32> {
         match States::known(state, class) {
             Some(known) => known,
-            None => self.states.live_edge(&mut self.store(), id, class),
+            None => self.common.states.live_edge(&mut self.store(), id, class),
         }
     }
 
     /// Whether the text so far is in the language.
     #[inline]
     pub fn is_accepting(&self, s: LangState) -> bool {
-        self.states.get(s.0).is_some_and(|state| state.accepting)
+        self.common.states.get(s.0).is_some_and(|state| state.accepting)
     }
 
     /// Whether the bytes so far end with a whole character.
     #[inline]
     pub fn at_char_boundary(&self, s: LangState) -> bool {
-        self.states.get(s.0).is_some_and(|state| state.utf8 == BOUNDARY)
+        self.common.states.get(s.0).is_some_and(|state| state.utf8 == BOUNDARY)
     }
 
     /// Whether every completion is accepted (a sufficient check: `false` says nothing).
     #[inline]
     pub fn is_universal(&self, s: LangState) -> bool {
-        self.states.get(s.0).is_some_and(State::is_universal)
+        self.common.states.get(s.0).is_some_and(State::is_universal)
     }
 
     /// Bytes to the nearest accepting state.
@@ -299,47 +384,45 @@ impl Langs {
     }
 
     fn distance(&self, s: LangState, unit: Unit) -> u32 {
-        match self.states.known_distance(s.0, unit) {
+        match self.common.states.known_distance(s.0, unit) {
             Some(known) => known,
-            None => self.states.distance(&mut self.store(), s.0, unit),
+            None => self.common.states.distance(&mut self.store(), s.0, unit),
         }
     }
 
     /// The first byte of a shortest completion, the most readable where several begin one; `None` in an accepting state.
     pub fn shortest_next(&self, s: LangState) -> Option<u8> {
-        self.states.shortest_next(&mut self.store(), s.0)
+        self.common.states.shortest_next(&mut self.store(), s.0)
     }
 
     /// How often a limit left a question undecided, which was then answered with "no completion".
     pub fn undecided(&self) -> u64 {
-        self.undecided.load(Ordering::Relaxed) + self.store().undecided
+        self.undecided.load(Ordering::Relaxed)
     }
 
     /// How many places in patterns were gone through so far.
     pub(crate) fn work(&self) -> u64 {
-        self.store().work
+        self.work.load(Ordering::Relaxed)
     }
 
     fn note_undecided(&self) {
-        self.undecided.fetch_add(1, Ordering::Relaxed);
+        self.leave_open(1);
     }
 
     /// How many states there are so far.
     pub(crate) fn states(&self) -> usize {
-        self.states.len()
+        self.common.states.len()
     }
 
-    /// Bytes of the states, which grow with what is read.
+    /// Bytes of the states that were added, which grow with what is read.
     pub(crate) fn state_bytes(&self) -> usize {
-        let lengths = self.lengths.lock().unwrap_or_else(PoisonError::into_inner).heap_bytes();
-        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner).len() * 16;
-        self.states.heap_bytes() + self.store().state_bytes() + lengths + counts
+        self.bytes.load(Ordering::Relaxed)
     }
 
     /// Bytes held on the heap, roughly.
     pub fn heap_bytes(&self) -> usize {
         // The store is locked for each by itself.
         let fixed = self.store().fixed_bytes();
-        fixed + self.state_bytes()
+        fixed + self.common.state_bytes()
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use formwork_automaton::{Automaton, CharClass, TokenId};
+use formwork_automaton::{Automaton, CharClass, LangPool, TokenId};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
@@ -47,6 +47,7 @@ struct Core {
     loops: OnceLock<CharLoops>,
     quoted: QuotedTables,
     text_parts: TextParts,
+    langs: LangPool,
     scratches: ScratchPool,
 }
 
@@ -304,6 +305,7 @@ impl Vocabulary {
             + core.loops.get().map_or(0, CharLoops::heap_bytes)
             + core.quoted.heap_bytes()
             + core.text_parts.heap_bytes()
+            + core.langs.heap_bytes()
             + core.scratches.heap_bytes()
     }
 
@@ -353,6 +355,11 @@ impl Vocabulary {
     }
 
     /// The parts of masks that all constraints have in common.
+    /// The languages that constraints for this vocabulary have in common.
+    pub fn langs(&self) -> &LangPool {
+        &self.core.langs
+    }
+
     pub(crate) fn text_parts(&self) -> &TextParts {
         &self.core.text_parts
     }
@@ -409,6 +416,7 @@ impl Core {
             loops: OnceLock::new(),
             quoted: QuotedTables::default(),
             text_parts: TextParts::default(),
+            langs: LangPool::default(),
             scratches: ScratchPool::default(),
         };
         for (id, entry) in (0_u32..).zip(entries) {

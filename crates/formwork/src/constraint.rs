@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use formwork_automaton::{ByteSet, JsonAutomaton, RegexAutomaton, Spelling};
+use formwork_automaton::{ByteSet, JsonAutomaton, LangPool, RegexAutomaton, Spelling};
 use formwork_grammar::{Narrowed, Regex, Relaxed, Schema, SchemaOptions, Warning, parse_schema, schema_from_value};
 use formwork_mask::{Artefact, CompiledConstraint, Vocabulary};
 use serde_json::Value;
@@ -151,7 +151,7 @@ impl Constraint {
         let words = vocabulary.single_bytes();
         let alphabet: ByteSet = (0..=u8::MAX).filter(|b| words[usize::from(b >> 6)] >> (b & 63) & 1 == 1).collect();
         let longest_token = u32::try_from(vocabulary.longest_token()).unwrap_or(u32::MAX);
-        let automaton = self.automaton(Spelling { alphabet, longest_token })?;
+        let automaton = self.automaton_with(Spelling { alphabet, longest_token }, vocabulary.langs())?;
         Ok(CompiledConstraint::new(automaton, vocabulary)?)
     }
 
@@ -160,9 +160,17 @@ impl Constraint {
     /// # Errors
     /// As [`Constraint::compile`].
     pub fn automaton(&self, spelling: Spelling) -> Result<Arc<dyn formwork_automaton::Automaton>, Error> {
+        self.automaton_with(spelling, &LangPool::default())
+    }
+
+    fn automaton_with(
+        &self,
+        spelling: Spelling,
+        langs: &LangPool,
+    ) -> Result<Arc<dyn formwork_automaton::Automaton>, Error> {
         Ok(match &self.0 {
             Kind::Schema { schema, options, .. } => {
-                Arc::new(JsonAutomaton::new((**schema).clone(), options, spelling)?)
+                Arc::new(JsonAutomaton::with_langs((**schema).clone(), options, spelling, langs)?)
             }
             Kind::Regex { regex, .. } => Arc::new(RegexAutomaton::new(regex, spelling)?),
         })

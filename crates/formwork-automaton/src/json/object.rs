@@ -185,8 +185,10 @@ impl JsonAutomaton {
                 langs.extend(atom.names);
             }
         }
+        // By content: ids go by what was read before, perhaps under other schemas, and what completions look like must not.
         langs.sort_unstable();
         langs.dedup();
+        langs.sort_by_cached_key(|lang| self.langs.lang_fingerprint(*lang));
         self.machines.intern(KeyMachine::new(self, keys, listed, langs.into(), position))
     }
 

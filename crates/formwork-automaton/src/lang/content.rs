@@ -19,7 +19,7 @@ impl Langs {
     /// What is left of a language in a state.
     pub(crate) fn state_fingerprint(&self, state: LangState) -> Fingerprint {
         let mut content = Content::of("language state");
-        if let Some(state) = self.states.get(state.id()) {
+        if let Some(state) = self.common.states.get(state.id()) {
             content.print(self.store().fingerprint(state.formula)).word(u32::from(state.utf8));
         }
         content.finish()

@@ -65,7 +65,7 @@ impl Langs {
         side: Side,
         build: impl FnOnce(Rules<'_>) -> Result<Lang, LangError>,
     ) -> Result<Lang, LangError> {
-        let known = || self.formats.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.common.formats.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&lang) = known().get(&(format, side)) {
             return Ok(lang);
         }

@@ -77,7 +77,7 @@ impl Langs {
         let mut seen = FxHashSet::default();
         let mut stack = vec![from];
         while let Some(id) = stack.pop() {
-            let Some(state) = self.states.get(id) else {
+            let Some(state) = self.common.states.get(id) else {
                 continue;
             };
             for class in by_preference(&state.classes) {
@@ -101,7 +101,7 @@ impl Langs {
 
     /// The states between characters that stand for `from` itself: those that end the character begun.
     fn boundaries(&self, memo: &mut LengthMemo, from: u32) -> Vec<u32> {
-        match self.states.get(from) {
+        match self.common.states.get(from) {
             Some(state) if state.utf8 == BOUNDARY => vec![from],
             Some(_) => self.after_char(memo, from).to_vec(),
             None => Vec::new(),
@@ -118,7 +118,8 @@ impl Langs {
         if min <= least || self.is_universal(s) {
             return true;
         }
-        let mut memo = self.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut memo = self.common.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let before = memo.heap_bytes();
         let mut lengths = if let Some(lengths) = memo.lengths.remove(&s.0) {
             lengths
         } else {
@@ -129,6 +130,7 @@ impl Langs {
         };
         let found = self.explore(&mut memo, &mut lengths, min, max);
         memo.lengths.insert(s.0, lengths);
+        self.add_bytes(before, memo.heap_bytes());
         found
     }
 
@@ -136,7 +138,7 @@ impl Langs {
         if let Some(found) = lengths.least(min) {
             return max.is_none_or(|max| found <= max);
         }
-        let most = self.work().saturating_add(self.limits.max_work);
+        let most = self.work().saturating_add(self.common.limits.max_work);
         loop {
             let length = lengths.explored;
             if lengths.cycle.is_some() {
@@ -146,7 +148,7 @@ impl Langs {
                 return false;
             }
             lengths.work += lengths.frontier.len();
-            if lengths.work > self.limits.max_search.saturating_mul(16) || self.work() > most {
+            if lengths.work > self.common.limits.max_search.saturating_mul(16) || self.work() > most {
                 self.note_undecided();
                 return false;
             }
@@ -202,7 +204,7 @@ impl Langs {
 
     /// The completion with the fewest characters among those with at least `min`.
     fn completion_of_length(&self, s: LangState, min: u32) -> Option<Vec<u8>> {
-        let mut memo = self.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut memo = self.common.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         // Per number of characters the states reached, each with the place of the one before it.
         let first: Vec<(u32, usize)> = self.boundaries(&mut memo, s.0).into_iter().map(|id| (id, 0)).collect();
         let mut layers = vec![first];
@@ -256,7 +258,7 @@ impl Langs {
         for _ in 0..4 {
             let mut next = Vec::new();
             for &id in &layer {
-                let state = self.states.get(id)?;
+                let state = self.common.states.get(id)?;
                 for class in by_preference(&state.classes) {
                     let Some(after) = self.step_class(id, state, class) else {
                         continue;

@@ -102,7 +102,7 @@ impl Langs {
 
     /// Where the characters lead from a state; `None` in the middle of one.
     fn targets(&self, from: u32) -> Option<Targets> {
-        let state = self.states.get(from).filter(|state| state.utf8 == BOUNDARY)?;
+        let state = self.common.states.get(from).filter(|state| state.utf8 == BOUNDARY)?;
         let mut known: [Option<Option<u32>>; 256] = [None; 256];
         let mut ascii = [None; 128];
         for (byte, to) in (0_u8..).zip(&mut ascii) {
@@ -121,7 +121,7 @@ impl Langs {
         let mut open = vec![from];
         let mut dies = false;
         while let Some(id) = open.pop() {
-            let state = self.states.get(id)?;
+            let state = self.common.states.get(id)?;
             for class in state.classes.iter() {
                 let stands = state.classes.representative(class);
                 let Some(utf8) = utf8::next(state.utf8, stands).filter(|_| stands >= 0x80) else { continue };

@@ -19,7 +19,7 @@ impl Langs {
     /// How many characters of the class can be read from `s`, in any combination, with every prefix live; `u32::MAX` where
     /// there is no bound. Looks a bounded number of characters ahead and answers with those where it could not see the end.
     pub fn safe_chars(&self, s: LangState, class: CharClass) -> u32 {
-        let Some(state) = self.states.get(s.0) else {
+        let Some(state) = self.common.states.get(s.0) else {
             return 0;
         };
         let Some(memo) = state.safe.get(class as usize) else {
@@ -43,7 +43,7 @@ impl Langs {
 
     /// The state after any one or more characters of the class, where it is always the same one.
     pub fn stays_at(&self, s: LangState, class: CharClass) -> Option<LangState> {
-        let memo = self.states.get(s.0)?.stays.get(class as usize)?;
+        let memo = self.common.states.get(s.0)?.stays.get(class as usize)?;
         match memo.load(Ordering::Acquire) {
             0 => {}
             known => return known.checked_sub(2).map(LangState),
@@ -66,7 +66,7 @@ impl Langs {
         for _ in 0..=chars {
             let mut next = Vec::new();
             for &id in &level {
-                let state = self.states.get(id).filter(|state| state.utf8 == BOUNDARY)?;
+                let state = self.common.states.get(id).filter(|state| state.utf8 == BOUNDARY)?;
                 may_end |= state.accepting;
                 let mut tried: [Option<Option<u32>>; 256] = [None; 256];
                 for byte in 0..=u8::MAX {
@@ -93,7 +93,7 @@ impl Langs {
 
     /// The one state that every character of the class leads to.
     fn only_next(&self, from: u32, class: CharClass) -> Option<u32> {
-        if self.states.get(from)?.utf8 != BOUNDARY {
+        if self.common.states.get(from)?.utf8 != BOUNDARY {
             return None;
         }
         let mut next = Vec::new();
@@ -127,7 +127,7 @@ impl Langs {
 
     /// Adds the new states that one character of the class leads to; `None` where one of them is dead.
     fn read_class(&self, from: u32, class: CharClass, seen: &mut FxHashSet<u32>, next: &mut Vec<u32>) -> Option<()> {
-        let state = self.states.get(from)?;
+        let state = self.common.states.get(from)?;
         let mut groups = ByteSet::empty();
         for byte in 0..0x80_u8 {
             let group = state.classes.class(byte);
@@ -145,7 +145,7 @@ impl Langs {
         }
         let mut stack = vec![from];
         while let Some(id) = stack.pop() {
-            let state = self.states.get(id)?;
+            let state = self.common.states.get(id)?;
             for group in state.classes.iter() {
                 let stands = state.classes.representative(group);
                 let Some(after) = utf8::next(state.utf8, stands).filter(|_| stands >= 0x80) else {
