@@ -102,7 +102,6 @@ pub struct JsonAutomaton {
     alphabet: ByteSet,
     escaping: Escaping,
     horizon: u32,
-    pool: LangPool,
     langs: Langs,
     texts: Interner<Box<str>>,
     forms: Interner<Form>,
@@ -193,15 +192,13 @@ impl JsonAutomaton {
     fn unchecked(schema: Schema, options: &SchemaOptions, spelling: Spelling, pool: &LangPool) -> Self {
         let comparing = schema.keywords().any(|keywords| keywords.array.unique);
         let escaping = Escaping::new(spelling.alphabet, options.escapes == Escapes::Any);
-        let langs = pool.langs(escaping.decoded_alphabet());
         Self {
             schema,
             options: options.clone(),
             alphabet: spelling.alphabet,
             escaping,
             horizon: spelling.longest_token.max(1),
-            langs,
-            pool: pool.clone(),
+            langs: pool.langs(escaping.decoded_alphabet()),
             texts: Interner::new(),
             forms: Interner::new(),
             typed: Memo::new(),
@@ -321,7 +318,7 @@ impl JsonAutomaton {
         self.langs.heap_bytes() + self.own_bytes()
     }
 
-    /// Bytes of the tables, but for what languages have from the start, or have in common with others.
+    /// Bytes of the tables, but for what languages have from the start.
     fn table_bytes(&self) -> usize {
         self.langs.state_bytes() + self.own_bytes()
     }
@@ -506,7 +503,8 @@ impl Automaton for JsonAutomaton {
 
     fn afresh(&self) -> Option<Arc<dyn Automaton>> {
         let spelling = Spelling { alphabet: self.alphabet, longest_token: self.horizon };
-        let afresh = Self::unchecked(self.schema.clone(), &self.options, spelling, &self.pool);
+        // What has filled its tables shares none with others any more.
+        let afresh = Self::unchecked(self.schema.clone(), &self.options, spelling, &LangPool::default());
         afresh.checked.store(true, Ordering::Relaxed);
         Some(Arc::new(afresh))
     }

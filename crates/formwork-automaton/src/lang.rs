@@ -117,8 +117,10 @@ impl Default for LangLimits {
 #[derive(Debug)]
 pub struct Langs {
     common: Arc<Common>,
-    /// What was asked of this one has added so many bytes, has gone through so many places in patterns, and was left open so often.
+    /// What was asked of this one has added so many bytes to the states, and to the rest, has gone through so many places in patterns,
+    /// and was left open so often.
     bytes: AtomicUsize,
+    fixed: AtomicUsize,
     work: AtomicU64,
     undecided: AtomicU64,
 }
@@ -133,8 +135,8 @@ struct Common {
     lengths: Mutex<LengthMemo>,
     counts: Mutex<CountMemo>,
     formats: Mutex<FxHashMap<(StringFormat, Side), Lang>>,
-    /// Whether some question was left open.
-    is_open: AtomicBool,
+    /// Whether some question was left open or a pattern refused: nobody else is to begin with that.
+    is_spent: AtomicBool,
 }
 
 impl Common {
@@ -147,7 +149,7 @@ impl Common {
             lengths: Mutex::default(),
             counts: Mutex::default(),
             formats: Mutex::default(),
-            is_open: AtomicBool::new(false),
+            is_spent: AtomicBool::new(false),
         }
     }
 
@@ -162,6 +164,12 @@ impl Common {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner).len() * COUNT_BYTES;
         self.states.heap_bytes() + self.store().state_bytes() + lengths + counts
     }
+
+    fn heap_bytes(&self) -> usize {
+        // The store is locked for each by itself.
+        let fixed = self.store().fixed_bytes();
+        fixed + self.state_bytes()
+    }
 }
 
 /// The store, locked: what it grows by meanwhile is put down to who has locked it.
@@ -169,6 +177,7 @@ struct Metered<'a> {
     langs: &'a Langs,
     store: MutexGuard<'a, Store>,
     bytes: usize,
+    fixed: usize,
     work: u64,
     undecided: u64,
 }
@@ -196,6 +205,7 @@ impl DerefMut for Metered<'_> {
 impl Drop for Metered<'_> {
     fn drop(&mut self) {
         self.langs.add_bytes(self.bytes, Self::bytes(self.langs, &self.store));
+        self.langs.fixed.fetch_add(self.store.fixed_bytes().saturating_sub(self.fixed), Ordering::Relaxed);
         self.langs.work.fetch_add(self.store.work - self.work, Ordering::Relaxed);
         if self.store.undecided > self.undecided {
             self.langs.leave_open(self.store.undecided - self.undecided);
@@ -210,13 +220,15 @@ impl Langs {
     }
 
     fn of(common: Arc<Common>) -> Self {
-        Self { common, bytes: AtomicUsize::new(0), work: AtomicU64::new(0), undecided: AtomicU64::new(0) }
+        let [bytes, fixed] = [0, 0].map(AtomicUsize::new);
+        Self { common, bytes, fixed, work: AtomicU64::new(0), undecided: AtomicU64::new(0) }
     }
 
     fn store(&self) -> Metered<'_> {
         let store = self.common.store();
-        let (bytes, work, undecided) = (Metered::bytes(self, &store), store.work, store.undecided);
-        Metered { langs: self, store, bytes, work, undecided }
+        let (bytes, fixed) = (Metered::bytes(self, &store), store.fixed_bytes());
+        let (work, undecided) = (store.work, store.undecided);
+        Metered { langs: self, store, bytes, fixed, work, undecided }
     }
 
     fn add_bytes(&self, before: usize, after: usize) {
@@ -225,7 +237,7 @@ impl Langs {
 
     fn leave_open(&self, questions: u64) {
         self.undecided.fetch_add(questions, Ordering::Relaxed);
-        self.common.is_open.store(true, Ordering::Relaxed);
+        self.common.is_spent.store(true, Ordering::Relaxed);
     }
 
     /// Every text.
@@ -253,7 +265,11 @@ impl Langs {
             Anchor::Full => Frame::Exact,
             Anchor::Search => Frame::Anywhere,
         };
-        self.store().pattern(re, frame).map(Lang)
+        let found = self.store().pattern(re, frame).map(Lang);
+        if found.is_err() {
+            self.common.is_spent.store(true, Ordering::Relaxed);
+        }
+        found
     }
 
     /// The texts of so many characters.
@@ -419,10 +435,8 @@ impl Langs {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Bytes held on the heap, roughly.
+    /// Bytes held on the heap, roughly: those that were added for this one.
     pub fn heap_bytes(&self) -> usize {
-        // The store is locked for each by itself.
-        let fixed = self.store().fixed_bytes();
-        fixed + self.common.state_bytes()
+        self.fixed.load(Ordering::Relaxed) + self.state_bytes()
     }
 }

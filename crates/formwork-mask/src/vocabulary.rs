@@ -354,12 +354,12 @@ impl Vocabulary {
         self.core.quoted.below(self, trie, at)
     }
 
-    /// The parts of masks that all constraints have in common.
     /// The languages that constraints for this vocabulary have in common.
     pub fn langs(&self) -> &LangPool {
         &self.core.langs
     }
 
+    /// The parts of masks that all constraints have in common.
     pub(crate) fn text_parts(&self) -> &TextParts {
         &self.core.text_parts
     }

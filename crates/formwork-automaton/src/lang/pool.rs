@@ -1,18 +1,17 @@
 //! Languages that automata have in common.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{ByteSet, Common, LangLimits, Langs};
 
-/// Bytes of states from which on new automata begin with an empty store.
+/// Bytes from which on new automata begin with an empty store.
 const MOST_BYTES: usize = 64 << 20;
 
 /// Stores of languages that automata share, so that a pattern or a format which one of them has read is known to all. Cheap to clone.
 ///
-/// A store that has grown to its bound, or that has left a question open, is handed out no more; it goes with the last automaton that
-/// uses it.
+/// A store that has grown to its bound, has left a question open or has refused a pattern is handed out no more; it goes with the last
+/// automaton that uses it.
 ///
 /// ```
 /// use formwork_automaton::{Anchor, ByteSet, LangPool};
@@ -30,7 +29,7 @@ impl LangPool {
     /// The store of an alphabet's languages. What is asked of it counts as its own work alone.
     pub fn langs(&self, alphabet: ByteSet) -> Langs {
         let mut stores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        stores.retain(|store| !store.is_open.load(Ordering::Relaxed) && store.state_bytes() < MOST_BYTES);
+        stores.retain(|store| !store.is_spent.load(Ordering::Relaxed) && store.heap_bytes() < MOST_BYTES);
         if let Some(known) = stores.iter().find(|store| store.alphabet == alphabet) {
             return Langs::of(Arc::clone(known));
         }
@@ -41,11 +40,6 @@ impl LangPool {
 
     /// Bytes held on the heap, roughly.
     pub fn heap_bytes(&self) -> usize {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-            .map(|store| Langs::of(Arc::clone(store)).heap_bytes())
-            .sum()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|store| store.heap_bytes()).sum()
     }
 }

@@ -17,6 +17,7 @@ pub(super) struct Spellings {
     base: ByteClasses,
     list: Vec<Spelling>,
     known: FxHashMap<Ranges, Option<SpellingId>>,
+    bytes: usize,
 }
 
 impl Spellings {
@@ -26,6 +27,7 @@ impl Spellings {
             base: Partition::of_alphabet(&alphabet).finish(),
             list: Vec::new(),
             known: FxHashMap::default(),
+            bytes: 0,
         }
     }
 
@@ -36,6 +38,7 @@ impl Spellings {
         }
         let id = Spelling::new(chars, &self.alphabet, &self.base).and_then(|spelling| {
             let id = SpellingId::try_from(self.list.len()).ok()?;
+            self.bytes += spelling.heap_bytes();
             self.list.push(spelling);
             Some(id)
         });
@@ -45,6 +48,10 @@ impl Spellings {
 
     pub(super) fn all(&self) -> &[Spelling] {
         &self.list
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(super) fn base(&self) -> &ByteClasses {

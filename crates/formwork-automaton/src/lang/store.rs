@@ -48,6 +48,8 @@ pub(super) struct Store {
     pub(super) undecided: u64,
     /// Places in patterns that were gone through.
     pub(super) work: u64,
+    /// Bytes of the atoms.
+    atom_bytes: usize,
 }
 
 impl Store {
@@ -74,6 +76,7 @@ impl Store {
             prints: FxHashMap::default(),
             undecided: 0,
             work: 0,
+            atom_bytes: 0,
         }
     }
 
@@ -143,6 +146,7 @@ impl Store {
         ));
         let atom = AtomId::try_from(self.atoms.len()).unwrap_or(AtomId::MAX);
         let observers: Box<[FormulaId]> = observers.into();
+        self.atom_bytes += program.heap_bytes();
         let (source, print) = (Arc::clone(source), OnceCell::new());
         self.atoms.push(Atom::Pattern { program: Arc::clone(&program), classes, source, print });
         Ok(self.enter(atom, &program, &observers))
@@ -160,6 +164,7 @@ impl Store {
         let classes = self.intern_partition(classes);
         let atom = AtomId::try_from(self.atoms.len()).unwrap_or(AtomId::MAX);
         let range = Range::all(&literals);
+        self.atom_bytes += literals.heap_bytes();
         self.atoms.push(Atom::Literals { literals: literals.clone(), classes, print: OnceCell::new() });
         let id = self.range(atom, range);
         self.literal_sets.insert(literals, id);
@@ -314,16 +319,7 @@ impl Store {
 
     /// Bytes of what is there from the start.
     pub(super) fn fixed_bytes(&self) -> usize {
-        let atoms: usize = self
-            .atoms
-            .iter()
-            .map(|atom| match atom {
-                Atom::Pattern { program, .. } => program.heap_bytes(),
-                Atom::Literals { literals, .. } => literals.heap_bytes(),
-            })
-            .sum();
-        let spellings: usize = self.spellings.all().iter().map(super::spelling::Spelling::heap_bytes).sum();
-        atoms + spellings
+        self.atom_bytes + self.spellings.heap_bytes()
     }
 
     /// Bytes of what grows with the states.
