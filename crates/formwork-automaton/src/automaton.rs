@@ -241,6 +241,19 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// A state that no text of at most [`NEAR_BYTES`](crate::NEAR_BYTES) bytes tells from this one: its mask is that of this one but for longer tokens. `None`
+    /// where none is known, and also where this one's own mask is as good.
+    fn near(&self, seq: &Frames, state: State) -> Option<State> {
+        let _ = (seq, state);
+        None
+    }
+
+    /// Says how many nodes of a trie were looked at to compute the mask of a state: as much may be spent to find states
+    /// [near](Automaton::near) each other.
+    fn note_cost(&self, state: State, nodes: u64) {
+        let _ = (state, nodes);
+    }
+
     /// Where any text may follow, whatever it is: a state that stands for this one as long as the text goes on.
     fn free_text(&self, seq: &Frames, state: State) -> Option<FreeText> {
         let _ = (seq, state);

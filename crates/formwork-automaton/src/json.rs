@@ -12,6 +12,7 @@ mod form;
 mod keys;
 mod literal;
 mod liveness;
+mod near;
 mod negation;
 mod number;
 mod object;
@@ -144,7 +145,7 @@ pub struct JsonAutomaton {
     /// The first bytes of a goal's values.
     value_bytes: Memo<u32, ByteSet>,
     runs: Memo<(u32, CharClass, u32), Option<(ByteSet, bool)>>,
-    char_loops: Memo<u32, Option<LangLoop>>,
+    char_loops: Memo<(u32, bool), Option<LangLoop>>,
     machines: Interner<KeyMachine>,
     positions: Positions,
     goals: Interner<Goal>,
@@ -470,6 +471,14 @@ impl Automaton for JsonAutomaton {
 
     fn char_loop(&self, seq: &Frames, state: State) -> Option<CharLoop> {
         self.char_loop_at(seq, state)
+    }
+
+    fn near(&self, seq: &Frames, state: State) -> Option<State> {
+        self.near_of(seq, state)
+    }
+
+    fn note_cost(&self, state: State, nodes: u64) {
+        self.note_cost_at(state, nodes);
     }
 
     fn free_text(&self, seq: &Frames, state: State) -> Option<FreeText> {

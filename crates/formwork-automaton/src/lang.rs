@@ -12,6 +12,7 @@ mod formula;
 mod lengths;
 mod literals;
 mod loops;
+mod near;
 mod pool;
 mod program;
 mod safe;
@@ -36,6 +37,7 @@ use count::{COUNT_BYTES, CountMemo};
 use format::Side;
 use formula::{Formula, FormulaId, NO, YES};
 use lengths::LengthMemo;
+use near::NearMemo;
 use program::Unit;
 use states::{State, States};
 use store::{Atom, Store};
@@ -46,6 +48,7 @@ pub use byte_set::ByteSet;
 pub use error::LangError;
 pub use literals::Literals;
 pub(crate) use loops::LangLoop;
+pub use near::NEAR_BYTES;
 pub use pool::LangPool;
 
 /// A set of Unicode texts, as an id in its [`Langs`].
@@ -137,6 +140,8 @@ struct Common {
     formats: Mutex<FxHashMap<(StringFormat, Side), Lang>>,
     /// Whether some question was left open or a pattern refused: nobody else is to begin with that.
     is_spent: AtomicBool,
+    near: Mutex<NearMemo>,
+    near_bytes: AtomicUsize,
 }
 
 impl Common {
@@ -150,6 +155,8 @@ impl Common {
             counts: Mutex::default(),
             formats: Mutex::default(),
             is_spent: AtomicBool::new(false),
+            near: Mutex::default(),
+            near_bytes: AtomicUsize::new(0),
         }
     }
 
@@ -162,7 +169,11 @@ impl Common {
     fn state_bytes(&self) -> usize {
         let lengths = self.lengths.lock().unwrap_or_else(PoisonError::into_inner).heap_bytes();
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner).len() * COUNT_BYTES;
-        self.states.heap_bytes() + self.store().state_bytes() + lengths + counts
+        self.states.heap_bytes()
+            + self.store().state_bytes()
+            + lengths
+            + counts
+            + self.near_bytes.load(Ordering::Relaxed)
     }
 
     fn heap_bytes(&self) -> usize {

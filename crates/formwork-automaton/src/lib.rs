@@ -21,7 +21,7 @@ pub use error::CompileError;
 pub use fingerprint::Fingerprint;
 pub use frames::{Frame, FrameId, Frames, KeySet, Mark, WalkFloors, Watch};
 pub use json::{JsonAutomaton, Spelling};
-pub use lang::{Anchor, ByteSet, Lang, LangError, LangLimits, LangPool, LangState, Langs, Literals};
+pub use lang::{Anchor, ByteSet, Lang, LangError, LangLimits, LangPool, LangState, Langs, Literals, NEAR_BYTES};
 pub use regex::RegexAutomaton;
 pub use symbol::{Symbol, TokenId};
 pub use table::Table;

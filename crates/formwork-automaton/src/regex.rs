@@ -102,7 +102,7 @@ impl Automaton for RegexAutomaton {
     }
 
     fn char_loop(&self, _seq: &Frames, state: State) -> Option<CharLoop> {
-        let LangLoop { after, inside, apart, exits } = self.langs.char_loop(LangState::from_id(state.c))?;
+        let LangLoop { after, inside, apart, exits } = self.langs.char_loop(LangState::from_id(state.c), false)?;
         Some(CharLoop { after: State { c: after.id(), ..state }, inside, apart, exits })
     }
 

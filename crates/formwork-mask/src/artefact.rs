@@ -254,7 +254,7 @@ impl Artefact {
                 Some(BaseRow::Class(ClassRow { class: *class, row: (base & 0xFFFF) as usize }))
             }
         };
-        Some(Walked { frames, dynamic: false, base, limit: None })
+        Some(Walked { frames, dynamic: false, base, limit: None, nodes: 0 })
     }
 
     /// A word of a section.

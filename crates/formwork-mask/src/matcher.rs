@@ -14,7 +14,7 @@ use crate::history::History;
 use crate::mask::Mask;
 use crate::spelling;
 use crate::vocabulary::Vocabulary;
-use crate::walk::{self, Refused, read_bytes};
+use crate::walk::{self, Refused, Scratch, read_bytes};
 
 /// The most tokens, or bytes, that [`Matcher::forced`] and [`Matcher::forced_bytes`] give at once.
 const MOST_FORCED: usize = 4096;
@@ -149,9 +149,15 @@ impl Matcher {
             self.take_known(index);
             return Ok(());
         }
+        if let Some(near) = automaton.near(&self.seq, state) {
+            self.find_near_mask(near, &mut scratch);
+            self.constraint.vocabulary().scratches().give_back(scratch);
+            return Ok(());
+        }
         let walked = walk::walk(automaton, vocabulary, &self.generation, &mut self.seq, state, &mut scratch);
         self.constraint.count_walk(walked.dynamic);
         self.computed.fetch_add(1, Ordering::Relaxed);
+        automaton.note_cost(state, walked.nodes);
         if walked.base.is_none() && scratch.mask.is_empty() && !automaton.is_accepting(&self.seq, state) {
             return Err(Error::dead_end(walked.limit));
         }
@@ -160,6 +166,27 @@ impl Matcher {
         vocabulary.scratches().give_back(scratch);
         self.current = Current::Own;
         Ok(())
+    }
+
+    /// Makes the mask of a state near the present one the present one's.
+    fn find_near_mask(&mut self, near: State, scratch: &mut Scratch) {
+        let automaton = &**self.generation.automaton();
+        let (vocabulary, generation) = (self.constraint.vocabulary(), &*self.generation);
+        if let Some(index) = generation.find(automaton, &self.seq, near) {
+            if generation.load(index, vocabulary, &mut self.seq, near, &mut scratch.mask)
+                && let Some(row) = generation.row(index)
+            {
+                scratch.mask.copy_from(row);
+            }
+        } else {
+            let walked = walk::walk(automaton, vocabulary, generation, &mut self.seq, near, scratch);
+            self.constraint.count_walk(walked.dynamic);
+            self.computed.fetch_add(1, Ordering::Relaxed);
+            generation.keep(automaton, &self.seq, near, walked, scratch);
+        }
+        walk::walk_long(automaton, vocabulary, generation, &mut self.seq, self.at.state, scratch);
+        mem::swap(&mut scratch.mask, &mut self.row);
+        self.current = Current::Own;
     }
 
     /// The mask where the automaton's tables are full: the tokens that go on as the shortest completion does. All states that these lead

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use formwork_automaton::{Automaton, CharClass, LangPool, TokenId};
+use formwork_automaton::{Automaton, CharClass, LangPool, NEAR_BYTES, TokenId};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
@@ -48,7 +48,14 @@ struct Core {
     quoted: QuotedTables,
     text_parts: TextParts,
     langs: LangPool,
+    long: OnceLock<Long>,
     scratches: ScratchPool,
+}
+
+/// The tokens of more than [`NEAR_BYTES`] bytes.
+pub(crate) struct Long {
+    pub(crate) ids: Box<[u32]>,
+    pub(crate) trie: Trie,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -289,6 +296,7 @@ impl Vocabulary {
             self.base(class).prepare(self);
         }
         self.loops().prepare(self);
+        self.long();
     }
 
     /// Bytes held on the heap, tables built so far included.
@@ -306,6 +314,7 @@ impl Vocabulary {
             + core.quoted.heap_bytes()
             + core.text_parts.heap_bytes()
             + core.langs.heap_bytes()
+            + core.long.get().map_or(0, |long| long.trie.heap_bytes() + long.ids.len() * 4)
             + core.scratches.heap_bytes()
     }
 
@@ -336,6 +345,15 @@ impl Vocabulary {
         self.core.trie.get_or_init(|| {
             let profile = self.profile();
             self.trie_of(|_| true, |id| profile.chars(id))
+        })
+    }
+
+    /// The tokens too long for states [near](Automaton::near) each other.
+    pub(crate) fn long(&self) -> &Long {
+        self.core.long.get_or_init(|| {
+            let is_long = |id: u32| self.bytes(TokenId::new(id)).is_some_and(|text| text.len() > NEAR_BYTES.into());
+            let ids = (0..crate::base::to_u32(self.len())).filter(|id| is_long(*id)).collect();
+            Long { ids, trie: self.trie_of(is_long, |_| 0) }
         })
     }
 
@@ -417,6 +435,7 @@ impl Core {
             quoted: QuotedTables::default(),
             text_parts: TextParts::default(),
             langs: LangPool::default(),
+            long: OnceLock::new(),
             scratches: ScratchPool::default(),
         };
         for (id, entry) in (0_u32..).zip(entries) {

@@ -116,6 +116,8 @@ pub(crate) struct Walked {
     pub(crate) base: Option<BaseRow>,
     /// A bound that cut some tokens off.
     pub(crate) limit: Option<LimitKind>,
+    /// Nodes of tries that were looked at.
+    pub(crate) nodes: u64,
 }
 
 /// Computes the mask of `state` into `scratch`; `parts` has what other masks have in common with it.
@@ -128,23 +130,7 @@ pub(crate) fn walk<A: Automaton + ?Sized>(
     scratch: &mut Scratch,
 ) -> Walked {
     let before = seq.mark();
-    scratch.added.clear();
-    scratch.open.clear();
-    scratch.memo.clear();
-    seq.begin_walk();
-    let mut walk = Walk {
-        automaton,
-        vocabulary,
-        parts,
-        seq,
-        scratch,
-        limit: None,
-        nodes_open: 0,
-        dynamic: false,
-        recording: None,
-        pending: Vec::new(),
-        is_aside: false,
-    };
+    let mut walk = Walk::new(automaton, vocabulary, parts, seq, scratch);
     let base = match walk.choose_base(state) {
         None => {
             walk.scratch.mask.clear();
@@ -159,9 +145,30 @@ pub(crate) fn walk<A: Automaton + ?Sized>(
     };
     walk.try_specials(state);
     walk.settle(state, before);
-    let Walk { limit, dynamic, .. } = walk;
+    let Walk { limit, dynamic, nodes, .. } = walk;
     let (touched, _) = seq.end_walk();
-    Walked { frames: frames_below(seq, state, touched), dynamic, base, limit }
+    Walked { frames: frames_below(seq, state, touched), dynamic, base, limit, nodes }
+}
+
+/// Reads the tokens of more than [`NEAR_BYTES`] bytes from `state`: of the mask in `scratch`, which is that of a state near it, nothing else
+/// is in doubt.
+pub(crate) fn walk_long<A: Automaton + ?Sized>(
+    automaton: &A,
+    vocabulary: &Vocabulary,
+    parts: &Generation,
+    seq: &mut Frames,
+    state: State,
+    scratch: &mut Scratch,
+) {
+    let before = seq.mark();
+    let long = vocabulary.long();
+    for &id in &*long.ids {
+        scratch.mask.remove(id);
+    }
+    let mut walk = Walk::new(automaton, vocabulary, parts, seq, scratch);
+    walk.try_tokens(state, &long.trie, 0);
+    walk.settle(state, before);
+    seq.end_walk();
 }
 
 /// How many frames are consulted where the outermost of them has this depth.
@@ -230,6 +237,8 @@ struct Walk<'a, A: ?Sized> {
     seq: &'a mut Frames,
     scratch: &'a mut Scratch,
     limit: Option<LimitKind>,
+    /// Nodes of tries that were looked at so far.
+    nodes: u64,
     /// Nodes whose tokens are left open so far.
     nodes_open: usize,
     /// Whether they would be too many.
@@ -242,7 +251,34 @@ struct Walk<'a, A: ?Sized> {
     is_aside: bool,
 }
 
-impl<A: Automaton + ?Sized> Walk<'_, A> {
+impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
+    fn new(
+        automaton: &'a A,
+        vocabulary: &'a Vocabulary,
+        parts: &'a Generation,
+        seq: &'a mut Frames,
+        scratch: &'a mut Scratch,
+    ) -> Self {
+        scratch.added.clear();
+        scratch.open.clear();
+        scratch.memo.clear();
+        seq.begin_walk();
+        Self {
+            automaton,
+            vocabulary,
+            parts,
+            seq,
+            scratch,
+            limit: None,
+            nodes: 0,
+            nodes_open: 0,
+            dynamic: false,
+            recording: None,
+            pending: Vec::new(),
+            is_aside: false,
+        }
+    }
+
     /// The base mask that covers most tokens, where one is worth its while.
     fn choose_base(&mut self, state: State) -> Option<Chosen> {
         let profile = self.vocabulary.profile();

@@ -433,7 +433,7 @@ impl JsonAutomaton {
             Situation::ObjectOpen { object }
             | Situation::ObjectNext { object }
             | Situation::ObjectComma { object }
-            | Situation::Key { object } => self.object_states.get(*object).alts.len(),
+            | Situation::Key { object, .. } => self.object_states.get(*object).alts.len(),
             _ => 1,
         }
     }
@@ -497,7 +497,7 @@ impl JsonAutomaton {
             Situation::Strings { alts, active } => {
                 alts.iter().any(|alt| alt.tag < *active && alt.max.is_none() && many(alt.state))
             }
-            Situation::Key { object } => {
+            Situation::Key { object, .. } => {
                 let machine = self.machines.get(self.object_states.get(*object).machine);
                 let ranks = self.allowed_keys(*object);
                 state.c != OFF && many(state.c)

@@ -183,8 +183,8 @@ impl JsonAutomaton {
             Situation::Value { goal, gap } => {
                 content.word(1).print(self.print(Table::Goal, *goal)).word(*gap as u32);
             }
-            Situation::String { tag, min, max } => {
-                content.word(2).word(u32::from(*tag)).word(*min).option(*max, word);
+            Situation::String { tag, min, max, near } => {
+                content.word(if *near { 15 } else { 2 }).word(u32::from(*tag)).word(*min).option(*max, word);
             }
             Situation::Strings { alts, active } => {
                 content.word(3).word(u32::from(*active)).list(alts.len());
@@ -216,8 +216,8 @@ impl JsonAutomaton {
             Situation::ObjectComma { object } => {
                 content.word(9).print(self.print(Table::ObjectState, *object));
             }
-            Situation::Key { object } => {
-                content.word(10).print(self.print(Table::ObjectState, *object));
+            Situation::Key { object, near } => {
+                content.word(if *near { 16 } else { 10 }).print(self.print(Table::ObjectState, *object));
             }
             Situation::Colon { goal, member } => {
                 content.word(11).print(self.print(Table::Goal, *goal)).print(self.print(Table::Await, *member));

@@ -99,17 +99,18 @@ impl JsonAutomaton {
                     self.push_window(alt, state.a, horizon, key);
                 }
             }
-            Situation::Key { object } => {
+            Situation::Key { object, near: among } => {
                 // A key that can't become one of those used is not held against them.
                 let frame = seq.peek(state.frame);
                 let text = seq.text_from(frame.count);
                 let near = seq.keys(frame.keys).any(|used| used.starts_with(text));
                 key.words([state.a, state.b]);
-                key.lang_state(state.c);
+                let settle = |lang: LangState| if *among { self.langs.near_or_self(lang) } else { lang }.id();
+                key.lang_state(if state.c == OFF { OFF } else { settle(LangState::from_id(state.c)) });
                 key.words([u32::from(near)]);
                 if state.c != OFF {
                     let machine = self.machines.get(self.object_states.get(*object).machine);
-                    self.push_classes(machine, text, key);
+                    self.push_classes(machine, text, settle, key);
                 }
             }
             Situation::Value { .. } | Situation::Colon { .. } => key.words([state.a]),
@@ -169,9 +170,9 @@ impl JsonAutomaton {
     }
 
     /// What the classes of unknown keys say of the text of a key so far, where there are several: the key will be of one of them.
-    fn push_classes(&self, machine: &KeyMachine, text: &[u8], key: &mut impl Parts) {
+    fn push_classes(&self, machine: &KeyMachine, text: &[u8], settle: impl Fn(LangState) -> u32, key: &mut impl Parts) {
         if let classes @ [_, _, ..] = &*machine.classes {
-            let states = classes.iter().map(|class| self.text_to(class.start, text).map_or(OFF, LangState::id));
+            let states = classes.iter().map(|class| self.text_to(class.start, text).map_or(OFF, &settle));
             key.classes(classes.iter().zip(states));
         }
     }
@@ -208,7 +209,7 @@ impl JsonAutomaton {
                 let active = alts.iter().filter(|alt| alt.tag < *active);
                 active.map(|alt| self.safe_string(alt, state.a, class)).max().unwrap_or(0)
             }
-            Situation::Key { object } if state.b == 0 && state.c != OFF => {
+            Situation::Key { object, .. } if state.b == 0 && state.c != OFF => {
                 let other = LangState::from_id(state.c);
                 if !self.langs.at_char_boundary(other) {
                     return 0;

@@ -37,8 +37,9 @@ pub(super) enum Situation {
     Done,
     /// Before a value. a: blanks read; b: the object's keys are kept in its frame.
     Value { goal: u32, gap: Gap },
-    /// In a string with one alternative. a: characters read; b: the escape being read; c: the language's state.
-    String { tag: u16, min: u32, max: Option<u32> },
+    /// In a string with one alternative. a: characters read; b: the escape being read; c: the language's state. `near`: that stands for
+    /// those which the next token won't tell from it, and characters are not counted.
+    String { tag: u16, min: u32, max: Option<u32>, near: bool },
     /// In a string with several alternatives. a: characters read; b: the escape being read.
     Strings { alts: Box<[StringAlt]>, active: u16 },
     /// In a number.
@@ -54,8 +55,8 @@ pub(super) enum Situation {
     /// After `,` in an object. a: blanks read; c: keys used.
     ObjectComma { object: u32 },
     /// In a key; its frame holds the keys used and where the key's text begins. a: the key trie's node; b: the escape being read;
-    /// c: the state of the language of other keys.
-    Key { object: u32 },
+    /// c: the state of the language of other keys. `near`: what the text leads to in languages matters only as far as the next token tells.
+    Key { object: u32, near: bool },
     /// After a key. a: blanks read; c: keys used, this one too where it must be remembered.
     Colon { goal: u32, member: u32 },
     /// After `[`. a: blanks read; b: no items yet.

@@ -44,7 +44,7 @@ impl JsonAutomaton {
             Situation::String { .. } | Situation::Strings { .. } | Situation::Key { .. } if state.b != 0 => {
                 self.escaping.readable(state.b)
             }
-            Situation::Key { object } if state.c == OFF => self.known_bytes(*object, state),
+            Situation::Key { object, .. } if state.c == OFF => self.known_bytes(*object, state),
             Situation::String { .. } | Situation::Key { .. } => self.text_bytes(state.c),
             Situation::Strings { alts, .. } => alts.first().map_or(ByteSet::CLEAN, |alt| self.text_bytes(alt.state)),
             Situation::Number { alts, .. } => self.number_bytes(alts).or(NUMBER_END),
@@ -146,7 +146,7 @@ impl JsonAutomaton {
                 (*min <= chars && max.as_ref().is_none_or(room))
                     .then(|| StandIn::new(State { a: chars, c: next.id(), ..state }, next == lang))
             }
-            Situation::Key { object } => {
+            Situation::Key { object, .. } => {
                 let machine = self.machines.get(self.object_states.get(*object).machine);
                 if state.c == OFF || !self.langs.at_char_boundary(lang) {
                     return None;
@@ -170,19 +170,20 @@ impl JsonAutomaton {
         if !self.langs.is_universal(LangState::from_id(state.c)) || self.watch_at(seq, state) != Watch::Nothing {
             return None;
         }
-        let id = self.situations.intern(Situation::String { tag: FREE, min: 0, max: None });
+        let id = self.situations.intern(Situation::String { tag: FREE, min: 0, max: None, near: false });
         let any_escapes = self.options.escapes == Escapes::Any;
         let kind = TextKind { alphabet: self.alphabet, any_escapes, escape: state.b };
         Some(FreeText { state: State { id, a: 0, frame: FrameId::NONE, ..state }, kind })
     }
 
     pub(super) fn char_loop_at(&self, seq: &Frames, state: State) -> Option<CharLoop> {
-        let Situation::String { min, max: None, .. } = self.situations.get(state.id) else { return None };
-        let chars = state.a.saturating_add(1);
+        let Situation::String { min, max: None, near, .. } = self.situations.get(state.id) else { return None };
+        let chars = if *near { 0 } else { state.a.saturating_add(1) };
         if state.b != 0 || *min > chars || self.watch_at(seq, state) != Watch::Nothing {
             return None;
         }
-        let found = self.char_loops.get_or(state.c, || self.langs.char_loop(LangState::from_id(state.c)))?;
+        let find = || self.langs.char_loop(LangState::from_id(state.c), *near);
+        let found = self.char_loops.get_or((state.c, *near), find)?;
         let mut exits = found.exits.and(ByteSet::PLAIN);
         exits.insert(b'"');
         if self.options.escapes == Escapes::Any || !found.exits.and(ESCAPED).is_empty() {
@@ -241,7 +242,7 @@ impl JsonAutomaton {
     }
 
     pub(super) fn exceptions_at(&self, seq: &Frames, state: State, stand_in: &StandIn) -> ByteSet {
-        let Situation::Key { object } = self.situations.get(state.id) else { return ByteSet::empty() };
+        let Situation::Key { object, .. } = self.situations.get(state.id) else { return ByteSet::empty() };
         let machine = self.machines.get(self.object_states.get(*object).machine);
         let frame = seq.peek(state.frame);
         let text = seq.text_from(frame.count);

@@ -22,8 +22,9 @@ impl JsonAutomaton {
                 Blank::Not => Step::Dead,
                 Blank::Ends => self.open_value(seq, State { a: 0, c: 0, ..state }, *goal, byte, true),
             },
-            Situation::String { tag, min, max } => match self.step_string(state, byte, *min, *max) {
+            Situation::String { tag, min, max, near } => match self.step_string(state, byte, *min, *max) {
                 StringStep::Dead => Step::Dead,
+                StringStep::To(next) if *near => Step::To(self.settled(next)),
                 StringStep::To(next) => Step::To(next),
                 StringStep::Closed if *tag == FREE => {
                     seq.note_look();
@@ -70,7 +71,7 @@ impl JsonAutomaton {
             Situation::ObjectOpen { .. } | Situation::ObjectNext { .. } | Situation::ObjectComma { .. } => {
                 self.step_object(seq, state, byte)
             }
-            Situation::Key { object } => self.step_key(seq, state, *object, byte),
+            Situation::Key { object, .. } => self.step_key(seq, state, *object, byte),
             Situation::Colon { goal, member } => match self.blank(seq, state, Gap::Free, byte) {
                 Blank::Read(a) => Step::To(State { a, ..state }),
                 Blank::Ends if byte == b':' => {
@@ -177,7 +178,7 @@ impl JsonAutomaton {
                 let frame = frame_on(seq, state.frame, object, seq.text_end(), KeySet::from_word(state.c));
                 let frame = seq.push(frame);
                 let others = self.other_keys(object).map_or(OFF, LangState::id);
-                let id = self.situations.intern(Situation::Key { object });
+                let id = self.situations.intern(Situation::Key { object, near: false });
                 Step::To(State { id, a: 0, b: 0, c: others, frame })
             }
             _ => Step::Dead,

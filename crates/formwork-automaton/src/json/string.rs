@@ -163,7 +163,7 @@ impl JsonAutomaton {
         match *alts {
             [] => None,
             [StringAlt { tag, state: lang, min, max }] => {
-                let id = self.situations.intern(Situation::String { tag, min, max });
+                let id = self.situations.intern(Situation::String { tag, min, max, near: false });
                 Some(State { id, a: chars, b: word, c: lang, ..state })
             }
             _ => {

@@ -504,7 +504,7 @@ impl JsonAutomaton {
                 blanks(self.options.whitespace, *gap, depth).write(state.a, out);
                 self.write_goal(*goal, depth, outer, out)
             }
-            Situation::String { tag, min, max } => {
+            Situation::String { tag, min, max, .. } => {
                 let alt = StringAlt { tag: *tag, state: state.c, min: *min, max: *max };
                 self.complete_string(&alt, state, out);
                 *tag
@@ -536,7 +536,7 @@ impl JsonAutomaton {
             Situation::ObjectOpen { object } | Situation::ObjectNext { object } | Situation::ObjectComma { object } => {
                 self.complete_object(seq, state, *object, depth, outer, out)
             }
-            Situation::Key { object } => {
+            Situation::Key { object, .. } => {
                 let Some(frame) = key_frame else { return 0 };
                 let keys = seq.peek(frame).keys;
                 let typed = seq.text_from(seq.peek(frame).count).to_vec();

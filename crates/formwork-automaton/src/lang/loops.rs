@@ -77,11 +77,12 @@ impl Targets {
 }
 
 impl Langs {
-    /// The characters that `s` reads again and again; `None` where they are few, or in the middle of a character.
-    pub(crate) fn char_loop(&self, s: LangState) -> Option<LangLoop> {
-        let first = self.targets(s.0)?;
+    /// The characters that `s` reads again and again; `None` where they are few, or in the middle of a character. `near`: states that are
+    /// [near](Self::near) each other count as one.
+    pub(crate) fn char_loop(&self, s: LangState, near: bool) -> Option<LangLoop> {
+        let first = self.targets(s.0, near)?;
         let after = first.most()?;
-        let then = self.targets(after)?;
+        let then = self.targets(after, near)?;
         let inside = first.leading_to(after).and(then.leading_to(after));
         if inside.len() < LEAST_INSIDE {
             return None;
@@ -91,7 +92,7 @@ impl Langs {
         for byte in APART.iter().copied().filter(|byte| !inside.contains(*byte)) {
             let next = [&first, &then].map(|targets| targets.ascii[usize::from(byte)]);
             let [Some(begins), Some(parts)] = next else { continue };
-            let next = [self.targets(begins)?, self.targets(parts)?];
+            let next = [self.targets(begins, near)?, self.targets(parts, near)?];
             if next.iter().all(|targets| inside.and(targets.leading_to(after)) == inside) {
                 apart.insert(byte);
                 live = live.or(next[0].live()).or(next[1].live());
@@ -101,21 +102,22 @@ impl Langs {
     }
 
     /// Where the characters lead from a state; `None` in the middle of one.
-    fn targets(&self, from: u32) -> Option<Targets> {
+    fn targets(&self, from: u32, near: bool) -> Option<Targets> {
+        let settle = |to: u32| if near { self.near_or_self(LangState(to)).0 } else { to };
         let state = self.common.states.get(from).filter(|state| state.utf8 == BOUNDARY)?;
         let mut known: [Option<Option<u32>>; 256] = [None; 256];
         let mut ascii = [None; 128];
         for (byte, to) in (0_u8..).zip(&mut ascii) {
             let class = state.classes.class(byte);
             if class != NOWHERE {
-                *to = *known[usize::from(class)].get_or_insert_with(|| self.step_class(from, state, class));
+                *to = *known[usize::from(class)].get_or_insert_with(|| self.step_class(from, state, class).map(settle));
             }
         }
-        Some(Targets { ascii, wide: self.wide(from)? })
+        Some(Targets { ascii, wide: self.wide(from, settle)? })
     }
 
     /// Where characters beyond ASCII lead.
-    fn wide(&self, from: u32) -> Option<Wide> {
+    fn wide(&self, from: u32, settle: impl Fn(u32) -> u32) -> Option<Wide> {
         let mut seen = FxHashSet::default();
         let mut ends = FxHashSet::default();
         let mut open = vec![from];
@@ -127,7 +129,7 @@ impl Langs {
                 let Some(utf8) = utf8::next(state.utf8, stands).filter(|_| stands >= 0x80) else { continue };
                 match self.step_class(id, state, class) {
                     None => dies = true,
-                    Some(to) if utf8 == BOUNDARY => _ = ends.insert(to),
+                    Some(to) if utf8 == BOUNDARY => _ = ends.insert(settle(to)),
                     Some(to) => {
                         if seen.insert(to) {
                             open.push(to);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use super::byte_classes::{ByteClasses, NOWHERE, preference};
-use super::formula::{FormulaId, NO, YES};
+use super::formula::{ClassesId, FormulaId, NO, YES};
 use super::program::Unit;
 use super::store::Store;
 use super::utf8::{self, BOUNDARY, NEVER, Utf8};
@@ -57,6 +57,8 @@ pub(super) struct State {
     /// Whether no valid continuation is dead (a sufficient check).
     pub(super) endless: bool,
     pub(super) classes: Arc<ByteClasses>,
+    /// Equal where these are.
+    pub(super) classes_id: ClassesId,
     row: Box<[AtomicU32]>,
     /// Exact distance to the nearest accepting state, or [`UNKNOWN`] or [`DEAD`].
     bytes: AtomicU32,
@@ -67,6 +69,10 @@ pub(super) struct State {
     pub(super) safe: [AtomicU32; CharClass::ALL.len()],
     /// Per character class what [`Langs::stays_at`](super::Langs::stays_at) answers, plus two; one where that is nothing, zero while unknown.
     pub(super) stays: [AtomicU32; CharClass::ALL.len()],
+    /// The state that stands for those [near](super::Langs::near) this one, plus one; zero while unknown.
+    pub(super) near: AtomicU32,
+    /// The most characters that are missing at a state near by, once `near` is known.
+    pub(super) far: AtomicU32,
 }
 
 impl State {
@@ -155,12 +161,15 @@ impl States {
             accepting,
             endless,
             classes,
+            classes_id: facts.classes,
             row,
             bytes: AtomicU32::new(bytes),
             chars: AtomicU32::new(chars),
             next: AtomicU32::new(0),
             safe: Default::default(),
             stays: Default::default(),
+            near: AtomicU32::new(0),
+            far: AtomicU32::new(0),
         });
         let id = u32::try_from(id).ok()?;
         store.states.insert((formula, at), id);

@@ -1,6 +1,7 @@
 //! What languages accept, where they go dead, and the laws of their algebra.
 
 mod laws;
+mod near;
 mod oracle;
 mod patterns;
 

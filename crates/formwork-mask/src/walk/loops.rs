@@ -30,6 +30,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             while left.next < left.end {
                 let index = left.next;
                 left.next += 1;
+                self.nodes += 1;
                 let node = trie.nodes()[index as usize];
                 let is_inside = at.inside.contains(node.byte);
                 let is_apart = !parted && at.apart.contains(node.byte);

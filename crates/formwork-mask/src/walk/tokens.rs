@@ -162,6 +162,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             }
             let index = left.next;
             left.next += 1;
+            self.nodes += 1;
             // Most siblings end here, before more of them than their byte is looked at.
             let byte = trie.bytes()[index as usize];
             let known = slot.map(|slot| self.scratch.memo.get(slot, byte));

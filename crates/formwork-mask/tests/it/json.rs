@@ -176,6 +176,57 @@ fn equal_the_oracle_with_a_real_tokenizer() {
     }
 }
 
+/// Tokens of few characters, so many that the masks of counted patterns take long to compute; some are longer than states can be near
+/// each other.
+fn crowded() -> Vocabulary {
+    let mut random = Random::new(11);
+    let mut entries: Vec<TokenEntry> = (0..=u8::MAX).map(|byte| TokenEntry::Text(vec![byte])).collect();
+    let mut texts = std::collections::BTreeSet::new();
+    let mut add = |count: usize, chars: &str, least: usize, most: usize| {
+        let chars: Vec<char> = chars.chars().collect();
+        for _ in 0..count {
+            let length = least + random.below(most - least);
+            texts.insert((0..length).map(|_| chars[random.below(chars.len())]).collect::<String>());
+        }
+    };
+    add(9000, "ab_-", 2, 12);
+    add(2000, "ab_-. @é\n", 2, 9);
+    add(600, "aa_. \",:n\\", 2, 8);
+    add(60, "a_", 20, 48);
+    add(40, "aaaaa. @\"", 20, 48);
+    for run in 12..60 {
+        texts.insert("a".repeat(run));
+    }
+    entries.extend(texts.into_iter().map(|text| TokenEntry::Text(text.into_bytes())));
+    let eos = u32::try_from(entries.len()).unwrap();
+    entries.push(TokenEntry::Special("<|end|>".to_owned()));
+    Vocabulary::from_tokens(entries, &[eos]).unwrap()
+}
+
+/// Schemas of which each character of a string, or of a key, leads to a state of its own.
+const COUNTED: [&str; 9] = [
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[ab_-]{1,70}$"}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[ab_-]{30,60}$"}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^(?:\\S+\\s+){0,40}\\S+$", "maxLength": 150}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^([ab]{1,40}[-_.]){0,9}[ab_]{1,50}(@[a-z]+)?$", "minLength": 3, "maxLength": 90}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[^@]{2,80}@[^@]{2,80}$"}}"#,
+    r#"{"type": "array", "uniqueItems": true, "items": {"type": "string", "pattern": "^[ab_-]{1,70}$"}}"#,
+    r#"{"type": "object", "patternProperties": {"^[ab_-]{1,60}$": {"enum": [1, "a"]}}, "additionalProperties": false}"#,
+    r#"{"type": "object", "properties": {"aa": {"const": 2}}, "patternProperties": {"^a[ab_-]{1,60}$": {"enum": [1, "a"]}, "^[ab.]{3,90}$": {"type": "integer"}}}"#,
+    r#"{"type": "object", "propertyNames": {"pattern": "^[a-z_.]{1,64}(é|@)?$", "maxLength": 50}, "additionalProperties": {"const": "a"}}"#,
+];
+
+#[test]
+fn equal_the_oracle_where_states_are_near_each_other() {
+    let vocabulary = crowded();
+    for schema in COUNTED {
+        for escapes in [Escapes::Canonical, Escapes::Any] {
+            let options = SchemaOptions::default().whitespace(Whitespace::Flexible(1)).escapes(escapes);
+            walk(&with_options(schema, &vocabulary, &options), schema, 2, 30);
+        }
+    }
+}
+
 /// A string of which every text leads to a state of its own.
 const HOSTILE: &str = r#"{"type": "array", "items": {"type": "string", "pattern": "^[ab]*a[ab]{24}$"}}"#;
 
