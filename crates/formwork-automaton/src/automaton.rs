@@ -121,6 +121,10 @@ pub struct CharLoop {
     pub apart: ByteSet,
     /// Characters among which are all others (those of `apart` included) that can be read after such a text.
     pub exits: ByteSet,
+    /// What tells the [exceptions](Automaton::exceptions) of `after`, where it has any.
+    pub stand_in: Option<StandIn>,
+    /// Whether all this holds for tokens of at most [`NEAR_BYTES`](crate::NEAR_BYTES) bytes only.
+    pub short: bool,
 }
 
 /// A state in text of any kind, and what tells it from others of its kind whatever the constraint.
@@ -147,6 +151,8 @@ pub struct TextKind {
 pub(crate) struct Like {
     pub(crate) after: u32,
     pub(crate) byte: u8,
+    /// Whether only short tokens are to be told apart.
+    pub(crate) near: bool,
 }
 
 /// A deterministic automaton over bytes and special tokens.
@@ -228,6 +234,13 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
         None
     }
 
+    /// A state that stands for this one itself, but for the [exceptions](Automaton::exceptions), and that depends on less. What it appends to
+    /// the sequence is the caller's to truncate.
+    fn stand_in_here(&self, seq: &mut Frames, state: State) -> Option<StandIn> {
+        let _ = (seq, state);
+        None
+    }
+
     /// Bytes among which are all those that can be read, other than as part of a character of the class, after at most `chars` characters
     /// of the class (also none).
     fn readable_after(&self, seq: &Frames, state: State, class: CharClass, chars: u32) -> ByteSet {
@@ -235,8 +248,9 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
         ByteSet::all()
     }
 
-    /// The characters that can be read again and again from here, where that is known of many.
-    fn char_loop(&self, seq: &Frames, state: State) -> Option<CharLoop> {
+    /// The characters that can be read again and again from here, where that is known of many. What it appends to the sequence belongs to
+    /// the state `after` and is the caller's to truncate.
+    fn char_loop(&self, seq: &mut Frames, state: State) -> Option<CharLoop> {
         let _ = (seq, state);
         None
     }

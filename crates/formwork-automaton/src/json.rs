@@ -145,7 +145,9 @@ pub struct JsonAutomaton {
     /// The first bytes of a goal's values.
     value_bytes: Memo<u32, ByteSet>,
     runs: Memo<(u32, CharClass, u32), Option<(ByteSet, bool)>>,
-    char_loops: Memo<(u32, bool), Option<LangLoop>>,
+    char_loops: Memo<u32, Option<LangLoop>>,
+    key_loops: Memo<(u32, bool), ByteSet>,
+    kept: Memo<(u32, ByteSet, bool), bool>,
     machines: Interner<KeyMachine>,
     positions: Positions,
     goals: Interner<Goal>,
@@ -238,6 +240,8 @@ impl JsonAutomaton {
             value_bytes: Memo::new(),
             runs: Memo::new(),
             char_loops: Memo::new(),
+            key_loops: Memo::new(),
+            kept: Memo::new(),
             machines: Interner::new(),
             positions: Positions::new(options.property_order == PropertyOrder::Schema),
             goals: Interner::new(),
@@ -369,6 +373,8 @@ impl JsonAutomaton {
             self.value_bytes.bytes(),
             self.runs.bytes(),
             self.char_loops.bytes(),
+            self.key_loops.bytes(),
+            self.kept.bytes(),
             self.pops.bytes(),
             self.prints.bytes(),
         ];
@@ -465,11 +471,15 @@ impl Automaton for JsonAutomaton {
         self.stand_in_for(seq, state, class, bytes)
     }
 
+    fn stand_in_here(&self, seq: &mut Frames, state: State) -> Option<StandIn> {
+        self.free_key(seq, state)
+    }
+
     fn readable_after(&self, _seq: &Frames, state: State, class: CharClass, chars: u32) -> ByteSet {
         self.readable_after_run(state, class, chars)
     }
 
-    fn char_loop(&self, seq: &Frames, state: State) -> Option<CharLoop> {
+    fn char_loop(&self, seq: &mut Frames, state: State) -> Option<CharLoop> {
         self.char_loop_at(seq, state)
     }
 

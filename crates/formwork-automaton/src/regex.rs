@@ -101,9 +101,9 @@ impl Automaton for RegexAutomaton {
         }
     }
 
-    fn char_loop(&self, _seq: &Frames, state: State) -> Option<CharLoop> {
+    fn char_loop(&self, _seq: &mut Frames, state: State) -> Option<CharLoop> {
         let LangLoop { after, inside, apart, exits } = self.langs.char_loop(LangState::from_id(state.c), false)?;
-        Some(CharLoop { after: State { c: after.id(), ..state }, inside, apart, exits })
+        Some(CharLoop { after: State { c: after.id(), ..state }, inside, apart, exits, stand_in: None, short: false })
     }
 
     fn horizon(&self) -> u32 {

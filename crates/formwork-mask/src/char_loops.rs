@@ -40,11 +40,13 @@ fn bits_of(bytes: &ByteSet) -> CharBits {
 pub(crate) struct LoopSets {
     inside: CharBits,
     apart: CharBits,
+    /// Without tokens longer than states can be near each other.
+    short: bool,
 }
 
 impl LoopSets {
     pub(crate) fn new(of: &CharLoop) -> Self {
-        Self { inside: bits_of(&of.inside), apart: bits_of(&of.apart) }
+        Self { inside: bits_of(&of.inside), apart: bits_of(&of.apart), short: of.short }
     }
 }
 
@@ -121,6 +123,11 @@ impl CharLoops {
             }
         }
         row.take_out(&two);
+        if sets.short {
+            for &id in &*vocabulary.long().ids {
+                row.remove(id);
+            }
+        }
         row
     }
 

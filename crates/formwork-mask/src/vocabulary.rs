@@ -9,7 +9,7 @@ use formwork_automaton::{Automaton, CharClass, LangPool, NEAR_BYTES, TokenId};
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
-use crate::base::{Base, Profile};
+use crate::base::{Base, Profile, QUOTES_OF_TWO_KEYS, to_u32};
 use crate::char_loops::CharLoops;
 use crate::entry::TokenEntry;
 use crate::error::Error;
@@ -48,14 +48,22 @@ struct Core {
     quoted: QuotedTables,
     text_parts: TextParts,
     langs: LangPool,
-    long: OnceLock<Long>,
+    long: OnceLock<Few>,
+    two_keys: OnceLock<Few>,
     scratches: ScratchPool,
 }
 
-/// The tokens of more than [`NEAR_BYTES`] bytes.
-pub(crate) struct Long {
+/// Some tokens that some walks read by themselves.
+pub(crate) struct Few {
+    /// Ascending.
     pub(crate) ids: Box<[u32]>,
     pub(crate) trie: Trie,
+}
+
+impl Few {
+    fn heap_bytes(&self) -> usize {
+        self.trie.heap_bytes() + self.ids.len() * 4
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -297,6 +305,7 @@ impl Vocabulary {
         }
         self.loops().prepare(self);
         self.long();
+        self.two_keys();
     }
 
     /// Bytes held on the heap, tables built so far included.
@@ -314,7 +323,7 @@ impl Vocabulary {
             + core.quoted.heap_bytes()
             + core.text_parts.heap_bytes()
             + core.langs.heap_bytes()
-            + core.long.get().map_or(0, |long| long.trie.heap_bytes() + long.ids.len() * 4)
+            + [&core.long, &core.two_keys].into_iter().filter_map(OnceLock::get).map(Few::heap_bytes).sum::<usize>()
             + core.scratches.heap_bytes()
     }
 
@@ -349,12 +358,20 @@ impl Vocabulary {
     }
 
     /// The tokens too long for states [near](Automaton::near) each other.
-    pub(crate) fn long(&self) -> &Long {
-        self.core.long.get_or_init(|| {
-            let is_long = |id: u32| self.bytes(TokenId::new(id)).is_some_and(|text| text.len() > NEAR_BYTES.into());
-            let ids = (0..crate::base::to_u32(self.len())).filter(|id| is_long(*id)).collect();
-            Long { ids, trie: self.trie_of(is_long, |_| 0) }
-        })
+    pub(crate) fn long(&self) -> &Few {
+        self.core.long.get_or_init(|| self.few(|text| text.len() > NEAR_BYTES.into()))
+    }
+
+    /// The tokens that may complete a key and another one that is the same.
+    pub(crate) fn two_keys(&self) -> &Few {
+        let parts = |text: &[u8]| text.split(|byte| *byte == b'"').count();
+        self.core.two_keys.get_or_init(|| self.few(|text| parts(text) > QUOTES_OF_TWO_KEYS))
+    }
+
+    fn few(&self, is_of: impl Fn(&[u8]) -> bool) -> Few {
+        let keep = |id: u32| self.bytes(TokenId::new(id)).is_some_and(&is_of);
+        let ids = (0..to_u32(self.len())).filter(|id| keep(*id)).collect();
+        Few { ids, trie: self.trie_of(keep, |_| 0) }
     }
 
     /// The tokens' classes and lengths in characters.
@@ -436,6 +453,7 @@ impl Core {
             text_parts: TextParts::default(),
             langs: LangPool::default(),
             long: OnceLock::new(),
+            two_keys: OnceLock::new(),
             scratches: ScratchPool::default(),
         };
         for (id, entry) in (0_u32..).zip(entries) {

@@ -134,14 +134,14 @@ pub(crate) fn walk<A: Automaton + ?Sized>(
     let base = match walk.choose_base(state) {
         None => {
             walk.scratch.mask.clear();
-            walk.try_tokens(state, vocabulary.trie(), 0);
+            walk.try_all(state, before);
             None
         }
         Some(Chosen::Class(at, chars)) => {
             walk.try_from_base(state, before, at, chars);
             Some(BaseRow::Class(at))
         }
-        Some(Chosen::Loop(at)) => Some(BaseRow::Loop(walk.try_from_loop(state, &at))),
+        Some(Chosen::Loop(at)) => Some(BaseRow::Loop(walk.try_from_loop(state, before, &at))),
     };
     walk.try_specials(state);
     walk.settle(state, before);
@@ -327,6 +327,18 @@ impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
         true
     }
 
+    /// Tries all tokens.
+    fn try_all(&mut self, state: State, before: Mark) {
+        let trie = self.vocabulary.trie();
+        let stand_in = self.automaton.stand_in_here(self.seq, state);
+        self.heed_hint();
+        let Some(stand_in) = stand_in else { return self.try_tokens(state, trie, 0) };
+        self.try_tails(stand_in.state, before, [trie].into_iter());
+        // What text a key has when it ends decides about all that follows.
+        self.try_exceptions(state, trie, |byte| matches!(byte, b'"' | b'\\'), false, &stand_in);
+        self.try_anew(state, self.vocabulary.two_keys());
+    }
+
     /// Tries what a base mask has not; `chars` characters of its class can be read, whatever they are.
     fn try_from_base(&mut self, state: State, before: Mark, at: ClassRow, chars: u32) {
         let base = self.vocabulary.base(at.class);
@@ -343,7 +355,8 @@ impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
         match stand_in {
             Some(stand_in) => {
                 self.try_split(state, before, base.split(self.vocabulary), &stand_in);
-                self.try_exceptions(state, base.rest(), at.class, &stand_in);
+                let ends = |byte| ends_run(at.class, byte);
+                self.try_exceptions(state, base.rest(), ends, true, &stand_in);
             }
             None => self.try_rest(state, at.class, base),
         }
@@ -394,8 +407,16 @@ impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
         }
     }
 
-    /// Tries those tokens afresh for which the stand-in for characters of a class was no good guide.
-    fn try_exceptions(&mut self, start: State, trie: &Trie, class: CharClass, stand_in: &StandIn) {
+    /// Tries those tokens afresh for which the stand-in for some characters was no good guide; `ends` says which bytes are not theirs, `whole` whether tokens that begin with
+    /// one were tried from here.
+    fn try_exceptions(
+        &mut self,
+        start: State,
+        trie: &Trie,
+        ends: impl Fn(u8) -> bool,
+        whole: bool,
+        stand_in: &StandIn,
+    ) {
         let here = self.automaton.exceptions(self.seq, start, stand_in);
         self.heed_hint();
         if here.is_empty() {
@@ -411,7 +432,7 @@ impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
                 let node = trie.nodes()[left.next as usize];
                 left.next += 1;
                 // Tokens that begin with another character were tried whole.
-                let is_whole = is_first && ends_run(class, node.byte) && !(stand_in.escapes && node.byte == b'\\');
+                let is_whole = whole && is_first && ends(node.byte) && !(stand_in.escapes && node.byte == b'\\');
                 if is_whole || !wanted.contains(node.byte) {
                     continue;
                 }
@@ -429,7 +450,7 @@ impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
                     }
                 };
                 trie.each_token(node, |id| self.scratch.allow(id));
-                let behind = wanted == ByteSet::all() || ends_run(class, node.byte);
+                let behind = wanted == ByteSet::all() || ends(node.byte);
                 let wanted_next =
                     if behind { ByteSet::all() } else { self.automaton.exceptions(self.seq, next, stand_in) };
                 self.heed_hint();

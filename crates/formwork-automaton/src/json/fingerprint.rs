@@ -219,6 +219,9 @@ impl JsonAutomaton {
             Situation::Key { object, near } => {
                 content.word(if *near { 16 } else { 10 }).print(self.print(Table::ObjectState, *object));
             }
+            Situation::FreeKey { object, class } => {
+                content.word(17).print(self.print(Table::ObjectState, *object)).word(*class);
+            }
             Situation::Colon { goal, member } => {
                 content.word(11).print(self.print(Table::Goal, *goal)).print(self.print(Table::Await, *member));
             }

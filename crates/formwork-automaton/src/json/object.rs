@@ -456,7 +456,7 @@ impl JsonAutomaton {
     }
 
     /// The classes of unknown keys that may come next.
-    fn allowed_classes(&self, object: u32) -> Vec<u32> {
+    pub(super) fn allowed_classes(&self, object: u32) -> Vec<u32> {
         let machine = self.machines.get(self.object_states.get(object).machine);
         let is_allowed = |class: &u32| self.object_member(object, KeyRef::Class(*class)).is_some();
         (0..to_u32(machine.classes.len())).filter(is_allowed).collect()

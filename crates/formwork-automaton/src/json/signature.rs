@@ -113,6 +113,10 @@ impl JsonAutomaton {
                     self.push_classes(machine, text, settle, key);
                 }
             }
+            Situation::FreeKey { .. } => {
+                key.words([state.b]);
+                key.lang_state(state.c);
+            }
             Situation::Value { .. } | Situation::Colon { .. } => key.words([state.a]),
             Situation::ObjectOpen { .. } | Situation::ObjectNext { .. } | Situation::ObjectComma { .. } => {
                 key.words([state.a, u32::from(state.c == OFF)]);
@@ -140,7 +144,7 @@ impl JsonAutomaton {
             key.words([room.min(horizon)]);
         }
         let mut at = state.frame;
-        let mut in_key = matches!(situation, Situation::Key { .. });
+        let mut in_key = matches!(situation, Situation::Key { .. } | Situation::FreeKey { .. });
         for _ in 0..depth {
             if at.is_none() {
                 break;

@@ -57,6 +57,9 @@ pub(super) enum Situation {
     /// In a key; its frame holds the keys used and where the key's text begins. a: the key trie's node; b: the escape being read;
     /// c: the state of the language of other keys. `near`: what the text leads to in languages matters only as far as the next token tells.
     Key { object: u32, near: bool },
+    /// In a key of a class, none of those known or used, where no key of another class may come; its text is not kept. b: the escape being read; c: the
+    /// state of the language of other keys.
+    FreeKey { object: u32, class: u32 },
     /// After a key. a: blanks read; c: keys used, this one too where it must be remembered.
     Colon { goal: u32, member: u32 },
     /// After `[`. a: blanks read; b: no items yet.

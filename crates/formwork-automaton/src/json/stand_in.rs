@@ -16,6 +16,9 @@ use crate::lang::{ByteSet, LangState};
 /// A byte of no text: it makes a key that is none of those used.
 const NO_TEXT: u8 = 0xFF;
 
+/// Fewer characters than this are no loop worth knowing.
+const LEAST_INSIDE: usize = 24;
+
 /// Characters of which one is taken to stand for most.
 const SAMPLES: &[u8] = b"jq~Z0_ ";
 
@@ -41,11 +44,16 @@ impl JsonAutomaton {
             Situation::Done => ByteSet::empty(),
             Situation::Value { goal, .. } => self.value_bytes.get_or(*goal, || self.first_bytes(*goal)).or(BLANKS),
             Situation::ArrayComma { .. } => VALUE,
-            Situation::String { .. } | Situation::Strings { .. } | Situation::Key { .. } if state.b != 0 => {
+            Situation::String { .. }
+            | Situation::Strings { .. }
+            | Situation::Key { .. }
+            | Situation::FreeKey { .. }
+                if state.b != 0 =>
+            {
                 self.escaping.readable(state.b)
             }
             Situation::Key { object, .. } if state.c == OFF => self.known_bytes(*object, state),
-            Situation::String { .. } | Situation::Key { .. } => self.text_bytes(state.c),
+            Situation::String { .. } | Situation::Key { .. } | Situation::FreeKey { .. } => self.text_bytes(state.c),
             Situation::Strings { alts, .. } => alts.first().map_or(ByteSet::CLEAN, |alt| self.text_bytes(alt.state)),
             Situation::Number { alts, .. } => self.number_bytes(alts).or(NUMBER_END),
             Situation::LongNumber { .. } => NUMBER,
@@ -164,7 +172,8 @@ impl JsonAutomaton {
 
     pub(super) fn free_text_at(&self, seq: &Frames, state: State) -> Option<FreeText> {
         match self.situations.get(state.id) {
-            Situation::String { max: None, .. } | Situation::Key { .. } if state.c != OFF => {}
+            Situation::String { max: None, .. } | Situation::Key { .. } | Situation::FreeKey { .. }
+                if state.c != OFF => {}
             _ => return None,
         }
         if !self.langs.is_universal(LangState::from_id(state.c)) || self.watch_at(seq, state) != Watch::Nothing {
@@ -176,21 +185,81 @@ impl JsonAutomaton {
         Some(FreeText { state: State { id, a: 0, frame: FrameId::NONE, ..state }, kind })
     }
 
-    pub(super) fn char_loop_at(&self, seq: &Frames, state: State) -> Option<CharLoop> {
+    pub(super) fn char_loop_at(&self, seq: &mut Frames, state: State) -> Option<CharLoop> {
+        if let Situation::Key { object, .. } = self.situations.get(state.id) {
+            return self.key_loop(seq, state, *object);
+        }
         let Situation::String { min, max: None, near, .. } = self.situations.get(state.id) else { return None };
         let chars = if *near { 0 } else { state.a.saturating_add(1) };
         if state.b != 0 || *min > chars || self.watch_at(seq, state) != Watch::Nothing {
             return None;
         }
         let find = || self.langs.char_loop(LangState::from_id(state.c), *near);
-        let found = self.char_loops.get_or((state.c, *near), find)?;
+        // What is known of near states may be more the next time.
+        let found = if *near { find() } else { self.char_loops.get_or(state.c, find) }?;
         let mut exits = found.exits.and(ByteSet::PLAIN);
         exits.insert(b'"');
         if self.options.escapes == Escapes::Any || !found.exits.and(ESCAPED).is_empty() {
             exits.insert(b'\\');
         }
         let after = State { a: chars, c: found.after.id(), ..state };
-        Some(CharLoop { after, inside: found.inside, apart: found.apart, exits })
+        Some(CharLoop { after, inside: found.inside, apart: found.apart, exits, stand_in: None, short: *near })
+    }
+
+    /// The characters that a key that patterns may match reads again and again, whatever came before it.
+    fn key_loop(&self, seq: &mut Frames, state: State, object: u32) -> Option<CharLoop> {
+        let lang = LangState::from_id(state.c);
+        let machine = self.machines.get(self.object_states.get(object).machine);
+        if state.b != 0
+            || state.c == OFF
+            || !machine.has_patterns()
+            || !self.langs.at_char_boundary(lang)
+            || self.watch_at(seq, state) != Watch::Nothing
+            // All of a class of characters do better.
+            || self.safe_chars_of(seq, state, CharClass::Ascii) > 0
+        {
+            return None;
+        }
+        let text = seq.text_from(seq.peek(state.frame).count);
+        let now = self.key_langs(object, machine, text);
+        // What is known of near states may be more the next time.
+        let is_near = |lang: LangState| self.langs.near(lang).is_some();
+        let inside_of = |lang: LangState| self.key_loops.get_or((lang.id(), is_near(lang)), || self.langs.inside(lang));
+        let first = self.langs.live_chars(lang);
+        let (byte, other, inside) = SAMPLES.iter().find_map(|&byte| {
+            let other = self.langs.step(lang, byte)?;
+            let after = now.iter().filter_map(|lang| self.langs.step((*lang)?, byte));
+            let inside = after.map(inside_of).fold(inside_of(other).and(first), ByteSet::and);
+            let kept =
+                || self.kept.get_or((state.c, inside, is_near(lang)), || self.langs.keeps_reading(lang, &inside));
+            (inside.contains(byte) && inside.len() >= LEAST_INSIDE && kept()).then_some((byte, other, inside))
+        })?;
+        let live = first.or(self.langs.live_chars(other));
+        let mut exits = live.and(ByteSet::PLAIN).or(machine.bytes_at(state.a).collect()).and(inside.complement());
+        exits.insert(b'"');
+        if self.options.escapes == Escapes::Any || !live.and(ESCAPED).is_empty() {
+            exits.insert(b'\\');
+        }
+        let near = is_near(other);
+        let like = Some(Like { after: to_u32(text.len()), byte, near });
+        seq.push_text(byte);
+        seq.push_text(NO_TEXT);
+        let after = State { a: OFF, c: other.id(), ..state };
+        let stand_in = Some(StandIn { like, ..StandIn::new(after, false) });
+        Some(CharLoop { after, inside, apart: ByteSet::empty(), exits, stand_in, short: near })
+    }
+
+    /// What stands for a key that is none of those known or used, where all others are of one class.
+    pub(super) fn free_key(&self, seq: &mut Frames, state: State) -> Option<StandIn> {
+        let Situation::Key { object, .. } = *self.situations.get(state.id) else { return None };
+        let machine = self.machines.get(self.object_states.get(object).machine);
+        if state.c == OFF || !machine.has_patterns() || self.watch_at(seq, state) != Watch::Nothing {
+            return None;
+        }
+        let [class] = *self.allowed_classes(object) else { return None };
+        let id = self.situations.intern(Situation::FreeKey { object, class });
+        seq.push_text(NO_TEXT);
+        Some(StandIn::new(State { id, a: 0, ..state }, false))
     }
 
     /// The stand-in of a key that patterns may match: that of a character which most are like, after which no other makes a difference.
@@ -205,7 +274,7 @@ impl JsonAutomaton {
             let other = self.langs.step(LangState::from_id(state.c), byte)?;
             (class.contains(char::from(byte)) && after.chain([Some(other)]).all(stays)).then_some((byte, other))
         })?;
-        let like = Some(Like { after: to_u32(text.len()), byte });
+        let like = Some(Like { after: to_u32(text.len()), byte, near: false });
         seq.push_text(byte);
         seq.push_text(NO_TEXT);
         Some(StandIn { like, ..StandIn::new(State { a: OFF, c: other.id(), ..state }, true) })
@@ -226,15 +295,19 @@ impl JsonAutomaton {
     /// them apart.
     fn telling_bytes(&self, object: u32, machine: &KeyMachine, text: &[u8], like: Like) -> Option<ByteSet> {
         let Some(origin) = text.get(..like.after as usize) else { return Some(ByteSet::all()) };
-        let now = self.key_langs(object, machine, text);
-        let then = self.key_langs(object, machine, &[origin, &[like.byte]].concat());
+        let settle = |lang: LangState| if like.near { self.langs.near_or_self(lang) } else { lang };
+        let langs = |text: &[u8]| -> Vec<Option<LangState>> {
+            self.key_langs(object, machine, text).into_iter().map(|lang| lang.map(settle)).collect()
+        };
+        let now = langs(text);
+        let then = langs(&[origin, &[like.byte]].concat());
         if now == then {
             return None;
         }
-        let ids = now.iter().chain(&then).map(|lang| lang.map_or(OFF, LangState::id)).collect();
-        Some(self.telling.get_or(ids, || {
+        let ids = now.iter().chain(&then).map(|lang| lang.map_or(OFF, LangState::id));
+        Some(self.telling.get_or(ids.chain([u32::from(like.near)]).collect(), || {
             let tells = |byte: u8| {
-                let step = |lang: &Option<LangState>| self.langs.step((*lang)?, byte);
+                let step = |lang: &Option<LangState>| self.langs.step((*lang)?, byte).map(settle);
                 now.iter().zip(&then).any(|(now, then)| step(now) != step(then))
             };
             (0..=u8::MAX).filter(|byte| tells(*byte)).collect()

@@ -72,6 +72,7 @@ impl JsonAutomaton {
                 self.step_object(seq, state, byte)
             }
             Situation::Key { object, .. } => self.step_key(seq, state, *object, byte),
+            Situation::FreeKey { object, class } => self.step_free_key(seq, state, *object, *class, byte),
             Situation::Colon { goal, member } => match self.blank(seq, state, Gap::Free, byte) {
                 Blank::Read(a) => Step::To(State { a, ..state }),
                 Blank::Ends if byte == b':' => {
@@ -208,6 +209,18 @@ impl JsonAutomaton {
         }
     }
 
+    /// A byte of a key that is none of those known or used.
+    fn step_free_key(&self, seq: &mut Frames, state: State, object: u32, class: u32, byte: u8) -> Step {
+        let read = self.escaping.read(state.b, byte);
+        let Some(next) = self.follow(LangState::from_id(state.c), read, 0, 0, None) else { return Step::Dead };
+        if read != Read::Close {
+            return Step::To(State { b: word_after(read), c: next.id(), ..state });
+        }
+        let frame = seq.frame(state.frame);
+        let keys = seq.insert_key(frame.keys, frame.count);
+        self.after_key(object, KeyRef::Class(class), frame, keys)
+    }
+
     /// A key's next decoded bytes.
     fn grow_key(&self, seq: &mut Frames, state: State, object: u32, bytes: &[u8]) -> Step {
         let machine = self.machines.get(self.object_states.get(object).machine);
@@ -266,6 +279,10 @@ impl JsonAutomaton {
             keys = seq.insert_key(keys, frame.count);
             KeyRef::Class(class)
         };
+        self.after_key(object, key, frame, keys)
+    }
+
+    fn after_key(&self, object: u32, key: KeyRef, frame: Frame, keys: KeySet) -> Step {
         let Some(member) = self.object_member(object, key) else { return Step::Dead };
         let id = self.situations.intern(Situation::Colon { goal: member.goal, member: member.awaits });
         Step::To(State { id, a: 0, b: 0, c: keys.to_word(), frame: frame.parent })

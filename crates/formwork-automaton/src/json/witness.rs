@@ -498,7 +498,8 @@ impl JsonAutomaton {
     ) -> u16 {
         let outer_of = |tag: u16| outer.get(usize::from(tag)).copied().unwrap_or(NEVER);
         match self.situations.get(state.id) {
-            Situation::Done => 0,
+            // A free key only stands in for others.
+            Situation::Done | Situation::FreeKey { .. } => 0,
             Situation::Value { goal, gap } => {
                 // A value after a colon stands in the frame of its object.
                 blanks(self.options.whitespace, *gap, depth).write(state.a, out);

@@ -10,6 +10,9 @@ use super::{LangState, Langs};
 /// Fewer characters than this are no loop worth knowing.
 const LEAST_INSIDE: usize = 24;
 
+/// So many states are looked at to see whether characters can always be read.
+const MOST_STATES: usize = 64;
+
 /// Characters that stand between others in most texts, the most frequent first: of these it is found out whether they part others.
 const APART: &[u8] = b" _-./:,'@";
 
@@ -99,6 +102,42 @@ impl Langs {
             }
         }
         Some(LangLoop { after: LangState(after), inside, apart, exits: live.and(inside.complement()) })
+    }
+
+    /// The characters that lead from `s` to a state near it.
+    pub(crate) fn inside(&self, s: LangState) -> ByteSet {
+        let s = self.near_or_self(s).0;
+        self.targets(s, true).map_or(ByteSet::empty(), |targets| targets.leading_to(s))
+    }
+
+    /// The characters that can be read.
+    pub(crate) fn live_chars(&self, s: LangState) -> ByteSet {
+        self.targets(s.0, false).map_or(ByteSet::empty(), |targets| targets.live())
+    }
+
+    /// Whether any text of these characters can be read, as far as short tokens can tell; `false` where that takes long to say.
+    pub(crate) fn keeps_reading(&self, s: LangState, inside: &ByteSet) -> bool {
+        let mut seen = vec![self.near_or_self(s).0];
+        let mut next = 0;
+        while let Some(&from) = seen.get(next) {
+            next += 1;
+            let Some(targets) = self.targets(from, true) else { return false };
+            if seen.len() > MOST_STATES || inside.and(targets.live()) != *inside {
+                return false;
+            }
+            let wide = match targets.wide {
+                Wide::Only(to) => Some(to),
+                _ if inside.and(WIDE).is_empty() => None,
+                _ => return false,
+            };
+            let ascii = PLAIN.and(*inside);
+            for to in ascii.iter().filter_map(|byte| targets.ascii[usize::from(byte)]).chain(wide) {
+                if !seen.contains(&to) {
+                    seen.push(to);
+                }
+            }
+        }
+        true
     }
 
     /// Where the characters lead from a state; `None` in the middle of one.

@@ -4,6 +4,7 @@ use formwork_automaton::{Automaton, CharClass, Mark, State};
 
 use super::Walk;
 use super::tokens::Place;
+use crate::base::ends_run;
 use crate::trie::Trie;
 use crate::walk_memo::WalkMemo;
 
@@ -54,7 +55,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             self.scratch.allow(id);
         }
         self.try_split(state, mark, &quoted.split, &stand_in);
-        self.try_exceptions(state, &quoted.rest, class, &stand_in);
+        self.try_exceptions(state, &quoted.rest, |byte| ends_run(class, byte), true, &stand_in);
         self.pending = pending;
         self.is_aside = false;
         self.take_back(depth);

@@ -197,6 +197,9 @@ fn crowded() -> Vocabulary {
     for run in 12..60 {
         texts.insert("a".repeat(run));
     }
+    let two_keys =
+        ["\":1,\"a\"", "a\":1,\"a\":", "ab\":1,\"aab\":1", "\": 1,\"a\"", "\":1,\"", "\":\"", "b\":1}", "\":1,\"ab"];
+    texts.extend(two_keys.map(String::from));
     entries.extend(texts.into_iter().map(|text| TokenEntry::Text(text.into_bytes())));
     let eos = u32::try_from(entries.len()).unwrap();
     entries.push(TokenEntry::Special("<|end|>".to_owned()));
@@ -204,16 +207,18 @@ fn crowded() -> Vocabulary {
 }
 
 /// Schemas of which each character of a string, or of a key, leads to a state of its own.
-const COUNTED: [&str; 9] = [
-    r#"{"type": "array", "items": {"type": "string", "pattern": "^[ab_-]{1,70}$"}}"#,
-    r#"{"type": "array", "items": {"type": "string", "pattern": "^[ab_-]{30,60}$"}}"#,
+const COUNTED: [&str; 11] = [
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[a-z0-9_-]{1,70}$"}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^[a-z0-9_-]{30,60}$"}}"#,
     r#"{"type": "array", "items": {"type": "string", "pattern": "^(?:\\S+\\s+){0,40}\\S+$", "maxLength": 150}}"#,
-    r#"{"type": "array", "items": {"type": "string", "pattern": "^([ab]{1,40}[-_.]){0,9}[ab_]{1,50}(@[a-z]+)?$", "minLength": 3, "maxLength": 90}}"#,
+    r#"{"type": "array", "items": {"type": "string", "pattern": "^([a-z]{1,40}[-_.]){0,9}[a-z_]{1,50}(@[a-z]+)?$", "minLength": 3, "maxLength": 90}}"#,
     r#"{"type": "array", "items": {"type": "string", "pattern": "^[^@]{2,80}@[^@]{2,80}$"}}"#,
-    r#"{"type": "array", "uniqueItems": true, "items": {"type": "string", "pattern": "^[ab_-]{1,70}$"}}"#,
-    r#"{"type": "object", "patternProperties": {"^[ab_-]{1,60}$": {"enum": [1, "a"]}}, "additionalProperties": false}"#,
-    r#"{"type": "object", "properties": {"aa": {"const": 2}}, "patternProperties": {"^a[ab_-]{1,60}$": {"enum": [1, "a"]}, "^[ab.]{3,90}$": {"type": "integer"}}}"#,
+    r#"{"type": "array", "uniqueItems": true, "items": {"type": "string", "pattern": "^[a-z0-9_-]{1,70}$"}}"#,
+    r#"{"type": "object", "patternProperties": {"^[a-z0-9_-]{1,60}$": {"enum": [1, "a"]}}, "additionalProperties": false}"#,
+    r#"{"type": "object", "properties": {"aa": {"const": 2}}, "patternProperties": {"^a[a-z0-9_-]{1,60}$": {"enum": [1, "a"]}, "^[a-y.]{3,90}$": {"type": "integer"}}}"#,
     r#"{"type": "object", "propertyNames": {"pattern": "^[a-z_.]{1,64}(é|@)?$", "maxLength": 50}, "additionalProperties": {"const": "a"}}"#,
+    r#"{"type": "object", "properties": {"ab": {"const": 2}, "a_": true}, "patternProperties": {"^[a-z][a-z0-9_]*$": {"enum": [1, "a"]}}, "additionalProperties": false}"#,
+    r#"{"type": "object", "required": ["aab"], "patternProperties": {"^(a-)?[a-z0-9é]+([.-][a-z0-9]+)*$": {"enum": [1, "a"]}, "^a+$": {"type": "integer"}}, "additionalProperties": false}"#,
 ];
 
 #[test]
@@ -223,6 +228,29 @@ fn equal_the_oracle_where_states_are_near_each_other() {
         for escapes in [Escapes::Canonical, Escapes::Any] {
             let options = SchemaOptions::default().whitespace(Whitespace::Flexible(1)).escapes(escapes);
             walk(&with_options(schema, &vocabulary, &options), schema, 2, 30);
+        }
+    }
+}
+
+#[test]
+fn equal_the_oracle_where_keys_loop() {
+    let vocabulary = crowded();
+    for schema in &COUNTED[6..] {
+        for escapes in [Escapes::Canonical, Escapes::Any] {
+            let options = SchemaOptions::default().whitespace(Whitespace::Flexible(1)).escapes(escapes);
+            let constraint = with_options(schema, &vocabulary, &options);
+            // The first walks are what finding out about near states may cost.
+            for round in 0..2 {
+                for used in ["", "\"aaab\":1,", "\"aab\":1,\"aa_b\":1,\"aaaa\":1,", "\"ab\":2,\"aab\":1,\"a\":1,"] {
+                    for key in ["", "a", "aa", "aab", "aaa", "x", "ab", "xx", "xa", "aa_", "aaaaaaaaaaaaaaaa"] {
+                        let mut matcher = constraint.matcher();
+                        let text = format!("{{{used}\"{key}");
+                        if matcher.advance_bytes(text.as_bytes()).is_ok() {
+                            assert_eq!(oracle::differences(&mut matcher), [], "{schema}, {text}, round {round}");
+                        }
+                    }
+                }
+            }
         }
     }
 }
