@@ -161,12 +161,8 @@ pub(crate) fn walk_long<A: Automaton + ?Sized>(
     scratch: &mut Scratch,
 ) {
     let before = seq.mark();
-    let long = vocabulary.long();
-    for &id in &*long.ids {
-        scratch.mask.remove(id);
-    }
     let mut walk = Walk::new(automaton, vocabulary, parts, seq, scratch);
-    walk.try_tokens(state, &long.trie, 0);
+    walk.try_anew(state, vocabulary.long());
     walk.settle(state, before);
     seq.end_walk();
 }
