@@ -68,7 +68,7 @@ impl Rules {
             (false, true) => digits.max(ANY_DIGITS),
             (false, false) => digits,
         };
-        let whole = narrow(digits.max(whole + 2).min(MAX_WHOLE));
+        let whole = narrow(digits.max(whole + 2).min(most_whole(atom)));
         let fraction = if whole_only { 0 } else { narrow(digits.max(fraction + 2)) };
         let exponent = if any {
             (!whole_only).then_some(narrow(MAX_WHOLE))
@@ -125,8 +125,23 @@ fn is_any(atom: &NumberAtom, numbers: Numbers) -> bool {
 
 /// An upper bound that keeps numbers finite as 64-bit floats.
 fn below_infinity(upper: Option<Bound>) -> Bound {
-    let largest = Bound { value: Decimal::from_digits(false, &LARGEST_FLOAT, 309), exclusive: false };
-    upper.filter(|bound| bound.value.point() < 309).unwrap_or(largest)
+    upper.filter(is_finite).unwrap_or(Bound { value: largest_float(), exclusive: false })
+}
+
+fn largest_float() -> Decimal {
+    Decimal::from_digits(false, &LARGEST_FLOAT, 309)
+}
+
+/// Whether a bound's magnitude is no more than that of the largest 64-bit float.
+fn is_finite(bound: &Bound) -> bool {
+    Decimal::from_digits(false, bound.value.digits(), bound.value.point()) <= largest_float()
+}
+
+/// Digits before the point of all numbers that an atom may have and that are finite as 64-bit floats.
+fn most_whole(atom: &NumberAtom) -> usize {
+    let is_bounded = |bounds: [Option<Bound>; 2]| bounds[1].as_ref().is_some_and(is_finite);
+    let all_bounded = [false, true].into_iter().filter_map(|negative| atom.magnitude(negative)).all(is_bounded);
+    MAX_WHOLE + usize::from(all_bounded)
 }
 
 fn narrow(n: usize) -> u16 {

@@ -131,6 +131,20 @@ fn exponents_within_bounds() {
 }
 
 #[test]
+fn bounds_near_the_largest_float_hold() {
+    let one = format!("1{}", "0".repeat(308));
+    let more = format!("12{}", "0".repeat(307));
+    let highest = atom(None, Some("1e308"), false, None, &[]);
+    check(&highest, Numbers::Any, &["1e308", "9e307", "-1.7e308"], &["1.2e308", "11e307"], &[]);
+    let only = atom(Some("1e308"), Some("1e308"), false, None, &[]);
+    check(&only, Numbers::Plain, &[&one], &[&more, "1e308"], &[]);
+    check(&only, Numbers::Any, &["1e308"], &["1.2e308"], &[]);
+    let below = atom(Some("-1.5e308"), Some("-1e308"), true, None, &[]);
+    check(&below, Numbers::Plain, &[&format!("-{one}"), &format!("-{more}")], &[&one], &[]);
+    check(&below, Numbers::Any, &["-1e308", "-1.5e308"], &["-1.6e308", "-9e307"], &[]);
+}
+
+#[test]
 fn negations_leave_what_is_between() {
     let odd = atom(Some("0"), Some("9"), true, None, &["2"]);
     check(&odd, Numbers::Plain, &["1", "9"], &["0", "2"], &["0", "2", "10"]);
