@@ -123,7 +123,7 @@ pub struct CharLoop {
     pub exits: ByteSet,
     /// What tells the [exceptions](Automaton::exceptions) of `after`, where it has any.
     pub stand_in: Option<StandIn>,
-    /// Whether all this holds for tokens of at most [`NEAR_BYTES`](crate::NEAR_BYTES) bytes only.
+    /// Whether all this holds for texts of at most [`NEAR_BYTES`](crate::NEAR_BYTES) bytes only.
     pub short: bool,
 }
 
@@ -255,8 +255,8 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
         None
     }
 
-    /// A state that no text of at most [`NEAR_BYTES`](crate::NEAR_BYTES) bytes tells from this one: its mask is that of this one but for longer tokens. `None`
-    /// where none is known, and also where this one's own mask is as good.
+    /// A state that no text of at most [`NEAR_BYTES`](crate::NEAR_BYTES) bytes tells from this one: its mask is that of this one but for
+    /// longer tokens. `None` where none is known, and also where this one's own mask is as good.
     fn near(&self, seq: &Frames, state: State) -> Option<State> {
         let _ = (seq, state);
         None

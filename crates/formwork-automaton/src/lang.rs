@@ -33,7 +33,7 @@ use formwork_grammar::{Regex, StringFormat};
 use rustc_hash::FxHashMap;
 
 use compile::Frame;
-use count::{COUNT_BYTES, CountMemo};
+use count::CountMemo;
 use format::Side;
 use formula::{Formula, FormulaId, NO, YES};
 use lengths::LengthMemo;
@@ -47,7 +47,7 @@ pub(crate) use byte_classes::preference;
 pub use byte_set::ByteSet;
 pub use error::LangError;
 pub use literals::Literals;
-pub(crate) use loops::LangLoop;
+pub(crate) use loops::{LEAST_INSIDE, LangLoop};
 pub use near::NEAR_BYTES;
 pub use pool::LangPool;
 
@@ -100,7 +100,8 @@ impl Default for LangLimits {
     }
 }
 
-/// A store of languages and their states, perhaps in common with others. It only grows, is shared by threads, and known transitions are read without a lock.
+/// A store of languages and their states, perhaps in common with others. It only grows, is shared by threads, and known transitions are read
+/// without a lock.
 ///
 /// A language is a boolean formula over patterns and finite sets; a state is what is left of it after some bytes. Texts are
 /// valid UTF-8 and spelled with the store's alphabet; no other byte ever leads to a state.
@@ -141,7 +142,8 @@ struct Common {
     /// Whether some question was left open or a pattern refused: nobody else is to begin with that.
     is_spent: AtomicBool,
     near: Mutex<NearMemo>,
-    near_bytes: AtomicUsize,
+    /// Bytes that all have added.
+    bytes: AtomicUsize,
 }
 
 impl Common {
@@ -156,7 +158,7 @@ impl Common {
             formats: Mutex::default(),
             is_spent: AtomicBool::new(false),
             near: Mutex::default(),
-            near_bytes: AtomicUsize::new(0),
+            bytes: AtomicUsize::new(0),
         }
     }
 
@@ -165,21 +167,9 @@ impl Common {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Bytes of the states, which grow with what is read.
-    fn state_bytes(&self) -> usize {
-        let lengths = self.lengths.lock().unwrap_or_else(PoisonError::into_inner).heap_bytes();
-        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner).len() * COUNT_BYTES;
-        self.states.heap_bytes()
-            + self.store().state_bytes()
-            + lengths
-            + counts
-            + self.near_bytes.load(Ordering::Relaxed)
-    }
-
+    /// Bytes held on the heap, roughly.
     fn heap_bytes(&self) -> usize {
-        // The store is locked for each by itself.
-        let fixed = self.store().fixed_bytes();
-        fixed + self.state_bytes()
+        self.bytes.load(Ordering::Relaxed)
     }
 }
 
@@ -215,8 +205,9 @@ impl DerefMut for Metered<'_> {
 
 impl Drop for Metered<'_> {
     fn drop(&mut self) {
-        self.langs.add_bytes(self.bytes, Self::bytes(self.langs, &self.store));
-        self.langs.fixed.fetch_add(self.store.fixed_bytes().saturating_sub(self.fixed), Ordering::Relaxed);
+        let langs = self.langs;
+        langs.add_bytes(&langs.bytes, Self::bytes(langs, &self.store).saturating_sub(self.bytes));
+        langs.add_bytes(&langs.fixed, self.store.fixed_bytes() - self.fixed);
         self.langs.work.fetch_add(self.store.work - self.work, Ordering::Relaxed);
         if self.store.undecided > self.undecided {
             self.langs.leave_open(self.store.undecided - self.undecided);
@@ -242,8 +233,10 @@ impl Langs {
         Metered { langs: self, store, bytes, fixed, work, undecided }
     }
 
-    fn add_bytes(&self, before: usize, after: usize) {
-        self.bytes.fetch_add(after.saturating_sub(before), Ordering::Relaxed);
+    /// Adds what a table has grown by to one of the counts, and to that of all.
+    fn add_bytes(&self, count: &AtomicUsize, bytes: usize) {
+        count.fetch_add(bytes, Ordering::Relaxed);
+        self.common.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
     fn leave_open(&self, questions: u64) {

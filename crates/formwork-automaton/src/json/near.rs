@@ -2,6 +2,7 @@
 
 use super::JsonAutomaton;
 use super::object::OFF;
+use super::signature::may_become_used;
 use super::situation::{FREE, Situation};
 use crate::automaton::State;
 use crate::frames::{Frames, Watch};
@@ -13,7 +14,7 @@ const LEAST_NODES: u64 = 1 << 13;
 impl JsonAutomaton {
     /// The state that stands for those near a string's or a key's.
     pub(super) fn near_of(&self, seq: &Frames, state: State) -> Option<State> {
-        let id = match *self.situations.get(state.id) {
+        match *self.situations.get(state.id) {
             Situation::String { tag, min, max, near: false } if tag != FREE && min <= state.a => {
                 if self.is_any(state.c) || self.watch_at(seq, state) != Watch::Nothing {
                     return None;
@@ -25,25 +26,19 @@ impl JsonAutomaton {
                     return None;
                 }
                 let id = self.situations.intern(Situation::String { tag, min: 0, max: None, near: true });
-                return Some(State { id, a: 0, c: near.id(), ..state });
+                Some(State { id, a: 0, c: near.id(), ..state })
             }
-            Situation::Key { object, near: false } if state.c != OFF && !self.is_any(state.c) => {
-                let machine = self.machines.get(self.object_states.get(object).machine);
-                if !machine.has_patterns() || self.watch_at(seq, state) != Watch::Nothing {
-                    return None;
-                }
-                let frame = seq.peek(state.frame);
-                let text = seq.text_from(frame.count);
+            Situation::Key { near: false, .. } => {
+                let (object, _) = self.patterned_key(seq, state)?;
                 // How many keys are left is no matter of the next bytes.
-                if seq.keys(frame.keys).any(|used| used.starts_with(text)) {
+                if self.is_any(state.c) || may_become_used(seq, state) {
                     return None;
                 }
                 self.langs.near(LangState::from_id(state.c))?;
-                self.situations.intern(Situation::Key { object, near: true })
+                Some(State { id: self.situations.intern(Situation::Key { object, near: true }), ..state })
             }
-            _ => return None,
-        };
-        Some(State { id, ..state })
+            _ => None,
+        }
     }
 
     fn is_any(&self, lang: u32) -> bool {
@@ -52,7 +47,7 @@ impl JsonAutomaton {
 
     /// The state that stands for those near one within a string.
     pub(super) fn settled(&self, state: State) -> State {
-        State { a: 0, c: self.langs.near_or_self(LangState::from_id(state.c)).id(), ..state }
+        State { a: 0, c: self.langs.settled(LangState::from_id(state.c), true).id(), ..state }
     }
 
     pub(super) fn note_cost_at(&self, state: State, nodes: u64) {

@@ -99,18 +99,15 @@ impl JsonAutomaton {
                     self.push_window(alt, state.a, horizon, key);
                 }
             }
-            Situation::Key { object, near: among } => {
+            Situation::Key { object, near: is_near } => {
                 // A key that can't become one of those used is not held against them.
-                let frame = seq.peek(state.frame);
-                let text = seq.text_from(frame.count);
-                let near = seq.keys(frame.keys).any(|used| used.starts_with(text));
                 key.words([state.a, state.b]);
-                let settle = |lang: LangState| if *among { self.langs.near_or_self(lang) } else { lang }.id();
+                let settle = |lang: LangState| self.langs.settled(lang, *is_near).id();
                 key.lang_state(if state.c == OFF { OFF } else { settle(LangState::from_id(state.c)) });
-                key.words([u32::from(near)]);
+                key.words([u32::from(may_become_used(seq, state))]);
                 if state.c != OFF {
                     let machine = self.machines.get(self.object_states.get(*object).machine);
-                    self.push_classes(machine, text, settle, key);
+                    self.push_classes(machine, seq.text_from(seq.peek(state.frame).count), settle, key);
                 }
             }
             Situation::FreeKey { .. } => {
@@ -293,6 +290,13 @@ impl JsonAutomaton {
             _ => 0,
         }
     }
+}
+
+/// Whether a key may become one of those used.
+pub(super) fn may_become_used(seq: &Frames, state: State) -> bool {
+    let frame = seq.peek(state.frame);
+    let text = seq.text_from(frame.count);
+    seq.keys(frame.keys).any(|used| used.starts_with(text))
 }
 
 /// How many items there are to compare, as far as a token can feel it: whether there are any, how many values are looked at for that

@@ -11,13 +11,10 @@ use crate::automaton::{CharLoop, FreeText, Like, StandIn, State, TextKind};
 use crate::char_class::CharClass;
 use crate::frames::{FrameId, Frames, Watch};
 use crate::interner::to_u32;
-use crate::lang::{ByteSet, LangState};
+use crate::lang::{ByteSet, LEAST_INSIDE, LangState};
 
 /// A byte of no text: it makes a key that is none of those used.
 const NO_TEXT: u8 = 0xFF;
-
-/// Fewer characters than this are no loop worth knowing.
-const LEAST_INSIDE: usize = 24;
 
 /// Characters of which one is taken to stand for most.
 const SAMPLES: &[u8] = b"jq~Z0_ ";
@@ -123,13 +120,17 @@ impl JsonAutomaton {
             .runs
             .get_or((state.c, class, chars), || self.langs.bytes_after(LangState::from_id(state.c), class, chars));
         let Some((mut bytes, may_end)) = found else { return ByteSet::all() };
-        // What JSON writes otherwise than as itself.
-        let escaped = self.options.escapes == Escapes::Any || !bytes.and(ESCAPED).is_empty();
-        bytes = bytes.and(ByteSet::PLAIN);
+        bytes = self.as_written(bytes);
         if may_end {
             bytes.insert(b'"');
         }
-        if escaped {
+        bytes
+    }
+
+    /// The first bytes of what JSON writes for characters: themselves, or a backslash.
+    fn as_written(&self, chars: ByteSet) -> ByteSet {
+        let mut bytes = chars.and(ByteSet::PLAIN);
+        if self.options.escapes == Escapes::Any || !chars.and(ESCAPED).is_empty() {
             bytes.insert(b'\\');
         }
         bytes
@@ -186,8 +187,8 @@ impl JsonAutomaton {
     }
 
     pub(super) fn char_loop_at(&self, seq: &mut Frames, state: State) -> Option<CharLoop> {
-        if let Situation::Key { object, .. } = self.situations.get(state.id) {
-            return self.key_loop(seq, state, *object);
+        if let Some((object, machine)) = self.patterned_key(seq, state) {
+            return self.key_loop(seq, state, object, machine);
         }
         let Situation::String { min, max: None, near, .. } = self.situations.get(state.id) else { return None };
         let chars = if *near { 0 } else { state.a.saturating_add(1) };
@@ -197,50 +198,50 @@ impl JsonAutomaton {
         let find = || self.langs.char_loop(LangState::from_id(state.c), *near);
         // What is known of near states may be more the next time.
         let found = if *near { find() } else { self.char_loops.get_or(state.c, find) }?;
-        let mut exits = found.exits.and(ByteSet::PLAIN);
+        let mut exits = self.as_written(found.exits);
         exits.insert(b'"');
-        if self.options.escapes == Escapes::Any || !found.exits.and(ESCAPED).is_empty() {
-            exits.insert(b'\\');
-        }
         let after = State { a: chars, c: found.after.id(), ..state };
-        Some(CharLoop { after, inside: found.inside, apart: found.apart, exits, stand_in: None, short: *near })
+        Some(CharLoop { after, inside: found.inside, apart: found.apart, exits, stand_in: None, short: false })
+    }
+
+    /// The object of a key that patterns may match, and that nobody compares, with its machine.
+    pub(super) fn patterned_key(&self, seq: &Frames, state: State) -> Option<(u32, &KeyMachine)> {
+        let Situation::Key { object, .. } = *self.situations.get(state.id) else { return None };
+        let machine = self.machines.get(self.object_states.get(object).machine);
+        (state.c != OFF && machine.has_patterns() && self.watch_at(seq, state) == Watch::Nothing)
+            .then_some((object, machine))
     }
 
     /// The characters that a key that patterns may match reads again and again, whatever came before it.
-    fn key_loop(&self, seq: &mut Frames, state: State, object: u32) -> Option<CharLoop> {
+    fn key_loop(&self, seq: &mut Frames, state: State, object: u32, machine: &KeyMachine) -> Option<CharLoop> {
         let lang = LangState::from_id(state.c);
-        let machine = self.machines.get(self.object_states.get(object).machine);
-        if state.b != 0
-            || state.c == OFF
-            || !machine.has_patterns()
-            || !self.langs.at_char_boundary(lang)
-            || self.watch_at(seq, state) != Watch::Nothing
-            // All of a class of characters do better.
-            || self.safe_chars_of(seq, state, CharClass::Ascii) > 0
-        {
+        // All of a class of characters do better.
+        let is_safe = self.safe_chars_of(seq, state, CharClass::Ascii) > 0;
+        if state.b != 0 || !self.langs.at_char_boundary(lang) || is_safe {
             return None;
         }
         let text = seq.text_from(seq.peek(state.frame).count);
         let now = self.key_langs(object, machine, text);
-        // What is known of near states may be more the next time.
-        let is_near = |lang: LangState| self.langs.near(lang).is_some();
-        let inside_of = |lang: LangState| self.key_loops.get_or((lang.id(), is_near(lang)), || self.langs.inside(lang));
+        // All states go by those near them, or none does; of those, more may be known the next time.
+        let near = self.langs.near(lang).is_some();
+        let inside_of = |lang: LangState| {
+            let find = || self.langs.inside(lang, near);
+            if near { find() } else { self.key_loops.get_or(lang.id(), find) }
+        };
+        let keeps = |inside: ByteSet| {
+            let find = || self.langs.keeps_reading(lang, &inside, near);
+            if near { find() } else { self.kept.get_or((state.c, inside), find) }
+        };
         let first = self.langs.live_chars(lang);
         let (byte, other, inside) = SAMPLES.iter().find_map(|&byte| {
             let other = self.langs.step(lang, byte)?;
             let after = now.iter().filter_map(|lang| self.langs.step((*lang)?, byte));
             let inside = after.map(inside_of).fold(inside_of(other).and(first), ByteSet::and);
-            let kept =
-                || self.kept.get_or((state.c, inside, is_near(lang)), || self.langs.keeps_reading(lang, &inside));
-            (inside.contains(byte) && inside.len() >= LEAST_INSIDE && kept()).then_some((byte, other, inside))
+            (inside.contains(byte) && inside.len() >= LEAST_INSIDE && keeps(inside)).then_some((byte, other, inside))
         })?;
-        let live = first.or(self.langs.live_chars(other));
-        let mut exits = live.and(ByteSet::PLAIN).or(machine.bytes_at(state.a).collect()).and(inside.complement());
+        let live = first.or(self.langs.live_chars(other)).or(machine.bytes_at(state.a).collect());
+        let mut exits = self.as_written(live).and(inside.complement());
         exits.insert(b'"');
-        if self.options.escapes == Escapes::Any || !live.and(ESCAPED).is_empty() {
-            exits.insert(b'\\');
-        }
-        let near = is_near(other);
         let like = Some(Like { after: to_u32(text.len()), byte, near });
         seq.push_text(byte);
         seq.push_text(NO_TEXT);
@@ -251,11 +252,7 @@ impl JsonAutomaton {
 
     /// What stands for a key that is none of those known or used, where all others are of one class.
     pub(super) fn free_key(&self, seq: &mut Frames, state: State) -> Option<StandIn> {
-        let Situation::Key { object, .. } = *self.situations.get(state.id) else { return None };
-        let machine = self.machines.get(self.object_states.get(object).machine);
-        if state.c == OFF || !machine.has_patterns() || self.watch_at(seq, state) != Watch::Nothing {
-            return None;
-        }
+        let (object, _) = self.patterned_key(seq, state)?;
         let [class] = *self.allowed_classes(object) else { return None };
         let id = self.situations.intern(Situation::FreeKey { object, class });
         seq.push_text(NO_TEXT);
@@ -295,7 +292,7 @@ impl JsonAutomaton {
     /// them apart.
     fn telling_bytes(&self, object: u32, machine: &KeyMachine, text: &[u8], like: Like) -> Option<ByteSet> {
         let Some(origin) = text.get(..like.after as usize) else { return Some(ByteSet::all()) };
-        let settle = |lang: LangState| if like.near { self.langs.near_or_self(lang) } else { lang };
+        let settle = |lang: LangState| self.langs.settled(lang, like.near);
         let langs = |text: &[u8]| -> Vec<Option<LangState>> {
             self.key_langs(object, machine, text).into_iter().map(|lang| lang.map(settle)).collect()
         };

@@ -9,7 +9,7 @@ use super::{LangState, Langs};
 const UNBOUNDED: u64 = u64::MAX;
 
 /// Bytes that a known number takes.
-pub(super) const COUNT_BYTES: usize = 16;
+const COUNT_BYTES: usize = 16;
 
 /// Numbers of completions found so far, exact.
 pub(super) type CountMemo = FxHashMap<u32, u64>;
@@ -27,7 +27,7 @@ impl Langs {
         let mut memo = self.common.counts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let before = memo.len();
         let found = self.count_by(&mut memo, s, cap);
-        self.add_bytes(before * COUNT_BYTES, memo.len() * COUNT_BYTES);
+        self.add_bytes(&self.bytes, (memo.len() - before) * COUNT_BYTES);
         found
     }
 

@@ -61,11 +61,9 @@ pub(super) struct LengthMemo {
     after_char: FxHashMap<u32, Arc<[u32]>>,
 }
 
-impl LengthMemo {
-    pub(super) fn heap_bytes(&self) -> usize {
-        self.lengths.len() * 256 + self.after_char.len() * 64
-    }
-}
+/// Bytes that the lengths from a state take, roughly, and the states after one character.
+const LENGTHS_BYTES: usize = 256;
+const AFTER_CHAR_BYTES: usize = 64;
 
 impl Langs {
     /// The states at the next character boundaries, the most readable spellings first. At a boundary: after one character.
@@ -96,6 +94,7 @@ impl Langs {
         }
         let found: Arc<[u32]> = found.into();
         memo.after_char.insert(from, Arc::clone(&found));
+        self.add_bytes(&self.bytes, AFTER_CHAR_BYTES);
         found
     }
 
@@ -119,18 +118,17 @@ impl Langs {
             return true;
         }
         let mut memo = self.common.lengths.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let before = memo.heap_bytes();
         let mut lengths = if let Some(lengths) = memo.lengths.remove(&s.0) {
             lengths
         } else {
             let mut frontier = self.boundaries(&mut memo, s.0);
             frontier.sort_unstable();
             let saved = (0, frontier.clone());
+            self.add_bytes(&self.bytes, LENGTHS_BYTES);
             Lengths { bits: Vec::new(), explored: 0, frontier, saved, cycle: None, work: 0 }
         };
         let found = self.explore(&mut memo, &mut lengths, min, max);
         memo.lengths.insert(s.0, lengths);
-        self.add_bytes(before, memo.heap_bytes());
         found
     }
 

@@ -8,7 +8,7 @@ use super::utf8::{self, BOUNDARY};
 use super::{LangState, Langs};
 
 /// Fewer characters than this are no loop worth knowing.
-const LEAST_INSIDE: usize = 24;
+pub(crate) const LEAST_INSIDE: usize = 24;
 
 /// So many states are looked at to see whether characters can always be read.
 const MOST_STATES: usize = 64;
@@ -104,10 +104,10 @@ impl Langs {
         Some(LangLoop { after: LangState(after), inside, apart, exits: live.and(inside.complement()) })
     }
 
-    /// The characters that lead from `s` to a state near it.
-    pub(crate) fn inside(&self, s: LangState) -> ByteSet {
-        let s = self.near_or_self(s).0;
-        self.targets(s, true).map_or(ByteSet::empty(), |targets| targets.leading_to(s))
+    /// The characters that lead from `s` to itself; `near`: to a state near it.
+    pub(crate) fn inside(&self, s: LangState, near: bool) -> ByteSet {
+        let s = self.settled(s, near).0;
+        self.targets(s, near).map_or(ByteSet::empty(), |targets| targets.leading_to(s))
     }
 
     /// The characters that can be read.
@@ -115,13 +115,13 @@ impl Langs {
         self.targets(s.0, false).map_or(ByteSet::empty(), |targets| targets.live())
     }
 
-    /// Whether any text of these characters can be read, as far as short tokens can tell; `false` where that takes long to say.
-    pub(crate) fn keeps_reading(&self, s: LangState, inside: &ByteSet) -> bool {
-        let mut seen = vec![self.near_or_self(s).0];
+    /// Whether any text of these characters can be read (`near`: any short one); `false` where that takes long to say.
+    pub(crate) fn keeps_reading(&self, s: LangState, inside: &ByteSet, near: bool) -> bool {
+        let mut seen = vec![self.settled(s, near).0];
         let mut next = 0;
         while let Some(&from) = seen.get(next) {
             next += 1;
-            let Some(targets) = self.targets(from, true) else { return false };
+            let Some(targets) = self.targets(from, near) else { return false };
             if seen.len() > MOST_STATES || inside.and(targets.live()) != *inside {
                 return false;
             }
@@ -142,7 +142,7 @@ impl Langs {
 
     /// Where the characters lead from a state; `None` in the middle of one.
     fn targets(&self, from: u32, near: bool) -> Option<Targets> {
-        let settle = |to: u32| if near { self.near_or_self(LangState(to)).0 } else { to };
+        let settle = |to: u32| self.settled(LangState(to), near).0;
         let state = self.common.states.get(from).filter(|state| state.utf8 == BOUNDARY)?;
         let mut known: [Option<Option<u32>>; 256] = [None; 256];
         let mut ascii = [None; 128];

@@ -26,23 +26,23 @@ const UNKNOWN_WORK: u64 = 64;
 /// What is known of states that are near each other.
 #[derive(Debug, Default)]
 pub(super) struct NearMemo {
-    /// For each state and number of bytes: the class of the states that such texts don't tell from it, counted from 1 on (0: not known yet), and the
-    /// most characters that are missing after one of them.
+    /// For each state and number of bytes: the class of the states that such texts don't tell from it, counted from 1 on (0: not known yet),
+    /// and the most characters that are missing after one of them.
     levels: FxHashMap<u32, Box<[(u32, u32); LEVELS]>>,
     /// What tells a class from others: the number of bytes, whether the text may end, how bytes are told apart, and where each of their classes
     /// leads.
     classes: FxHashMap<Box<[u32]>, u32>,
     /// The first state that was found of a class.
     representatives: FxHashMap<u32, u32>,
-    /// For states that tell bytes apart alike, which are mostly those of one language: what finding masks has cost, and what may not be exceeded by
-    /// the work of finding out which of them are near each other.
+    /// For states that tell bytes apart alike, which are mostly those of one language: what finding masks has cost, and the work of finding out
+    /// which of them are near each other, which may not exceed that.
     costs: FxHashMap<ClassesId, (u64, u64)>,
     words: usize,
     work: u64,
 }
 
 impl NearMemo {
-    pub(super) fn heap_bytes(&self) -> usize {
+    fn heap_bytes(&self) -> usize {
         let level = size_of::<[(u32, u32); LEVELS]>() + 24;
         self.levels.len() * level + self.words * 4 + self.classes.len() * 40 + self.representatives.len() * 16
     }
@@ -83,17 +83,16 @@ impl Langs {
         let saved = if found.is_some() { SAVED } else { 0 };
         memo.costs.insert(state.classes_id, (cost + saved, spent));
         let found = found.map(|(class, far)| (*memo.representatives.entry(class).or_insert(s.0), far));
-        self.common.near_bytes.store(memo.heap_bytes(), Ordering::Relaxed);
-        self.add_bytes(bytes, memo.heap_bytes());
+        self.add_bytes(&self.bytes, memo.heap_bytes() - bytes);
         let (representative, far) = found?;
         state.far.store(far, Ordering::Relaxed);
         state.near.store(representative + 1, Ordering::Release);
         Some((LangState(representative), far))
     }
 
-    /// The state that stands for those near `s`, or itself.
-    pub(crate) fn near_or_self(&self, s: LangState) -> LangState {
-        self.near(s).map_or(s, |(near, _)| near)
+    /// Where `near`, the state that stands for those near `s`, as far as that is known; otherwise `s`.
+    pub(crate) fn settled(&self, s: LangState, near: bool) -> LangState {
+        if near { self.near(s).map_or(s, |(near, _)| near) } else { s }
     }
 
     /// The class of a state for texts of so many bytes, and the most characters that are missing after one.

@@ -207,7 +207,7 @@ fn crowded() -> Vocabulary {
 }
 
 /// Schemas of which each character of a string, or of a key, leads to a state of its own.
-const COUNTED: [&str; 11] = [
+const COUNTED: [&str; 12] = [
     r#"{"type": "array", "items": {"type": "string", "pattern": "^[a-z0-9_-]{1,70}$"}}"#,
     r#"{"type": "array", "items": {"type": "string", "pattern": "^[a-z0-9_-]{30,60}$"}}"#,
     r#"{"type": "array", "items": {"type": "string", "pattern": "^(?:\\S+\\s+){0,40}\\S+$", "maxLength": 150}}"#,
@@ -218,6 +218,7 @@ const COUNTED: [&str; 11] = [
     r#"{"type": "object", "properties": {"aa": {"const": 2}}, "patternProperties": {"^a[a-z0-9_-]{1,60}$": {"enum": [1, "a"]}, "^[a-y.]{3,90}$": {"type": "integer"}}}"#,
     r#"{"type": "object", "propertyNames": {"pattern": "^[a-z_.]{1,64}(é|@)?$", "maxLength": 50}, "additionalProperties": {"const": "a"}}"#,
     r#"{"type": "object", "properties": {"ab": {"const": 2}, "a_": true}, "patternProperties": {"^[a-z][a-z0-9_]*$": {"enum": [1, "a"]}}, "additionalProperties": false}"#,
+    r#"{"type": "object", "properties": {"\nx": {"const": 2}, "\"": true}, "patternProperties": {"^[a-z0-9_-]+$": {"enum": [1, "a"]}}, "additionalProperties": false}"#,
     r#"{"type": "object", "required": ["aab"], "patternProperties": {"^(a-)?[a-z0-9é]+([.-][a-z0-9]+)*$": {"enum": [1, "a"]}, "^a+$": {"type": "integer"}}, "additionalProperties": false}"#,
 ];
 
