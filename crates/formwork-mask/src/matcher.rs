@@ -14,7 +14,7 @@ use crate::history::History;
 use crate::mask::Mask;
 use crate::spelling;
 use crate::vocabulary::Vocabulary;
-use crate::walk::{self, Refused, Scratch, read_bytes};
+use crate::walk::{Refused, Scratch, Walk, Walked, read_bytes};
 
 /// The most tokens, or bytes, that [`Matcher::forced`] and [`Matcher::forced_bytes`] give at once.
 const MOST_FORCED: usize = 4096;
@@ -154,9 +154,9 @@ impl Matcher {
             self.constraint.vocabulary().scratches().give_back(scratch);
             return Ok(());
         }
-        let walked = walk::walk(automaton, vocabulary, &self.generation, &mut self.seq, state, &mut scratch);
-        self.constraint.count_walk(walked.dynamic);
-        self.computed.fetch_add(1, Ordering::Relaxed);
+        let walked = self.compute(state, &mut scratch);
+        let automaton = &**self.generation.automaton();
+        let vocabulary = self.constraint.vocabulary();
         automaton.note_cost(state, walked.nodes);
         if walked.base.is_none() && scratch.mask.is_empty() && !automaton.is_accepting(&self.seq, state) {
             return Err(Error::dead_end(walked.limit));
@@ -166,6 +166,19 @@ impl Matcher {
         vocabulary.scratches().give_back(scratch);
         self.current = Current::Own;
         Ok(())
+    }
+
+    fn walk<'a>(&'a mut self, scratch: &'a mut Scratch) -> Walk<'a, dyn Automaton> {
+        let automaton = &**self.generation.automaton();
+        Walk::new(automaton, self.constraint.vocabulary(), &self.generation, &mut self.seq, scratch)
+    }
+
+    /// Computes a mask into the scratch.
+    fn compute(&mut self, state: State, scratch: &mut Scratch) -> Walked {
+        let walked = self.walk(scratch).compute(state);
+        self.constraint.count_walk(walked.dynamic);
+        self.computed.fetch_add(1, Ordering::Relaxed);
+        walked
     }
 
     /// Makes the mask of a state near the present one the present one's.
@@ -179,12 +192,11 @@ impl Matcher {
                 scratch.mask.copy_from(row);
             }
         } else {
-            let walked = walk::walk(automaton, vocabulary, generation, &mut self.seq, near, scratch);
-            self.constraint.count_walk(walked.dynamic);
-            self.computed.fetch_add(1, Ordering::Relaxed);
-            generation.keep(automaton, &self.seq, near, walked, scratch);
+            let walked = self.compute(near, scratch);
+            self.generation.keep(&**self.generation.automaton(), &self.seq, near, walked, scratch);
         }
-        walk::walk_long(automaton, vocabulary, generation, &mut self.seq, self.at.state, scratch);
+        let state = self.at.state;
+        self.walk(scratch).read_long(state);
         mem::swap(&mut scratch.mask, &mut self.row);
         self.current = Current::Own;
     }

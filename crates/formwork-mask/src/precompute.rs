@@ -16,7 +16,7 @@ use crate::cache::Generation;
 use crate::compiled::CompiledConstraint;
 use crate::error::Error;
 use crate::fingerprint::fingerprint;
-use crate::walk::{self, BaseRow, Scratch};
+use crate::walk::{BaseRow, Scratch, Walk};
 
 /// Bounds on what is computed ahead of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -362,7 +362,8 @@ impl<'a> Explorer<'a> {
         if self.parts.is_full() {
             self.parts = self.parts.afresh();
         }
-        let walked = walk::walk(self.automaton, self.compiled.vocabulary(), &self.parts, seq, state, scratch);
+        let walk = Walk::new(self.automaton, self.compiled.vocabulary(), &self.parts, seq, scratch);
+        let walked = walk.compute(state);
         if walked.base.is_none() && scratch.mask.is_empty() && !self.automaton.is_accepting(seq, state) {
             self.found.uncovered += 1;
             return Ok(());

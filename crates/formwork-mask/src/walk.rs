@@ -120,53 +120,6 @@ pub(crate) struct Walked {
     pub(crate) nodes: u64,
 }
 
-/// Computes the mask of `state` into `scratch`; `parts` has what other masks have in common with it.
-pub(crate) fn walk<A: Automaton + ?Sized>(
-    automaton: &A,
-    vocabulary: &Vocabulary,
-    parts: &Generation,
-    seq: &mut Frames,
-    state: State,
-    scratch: &mut Scratch,
-) -> Walked {
-    let before = seq.mark();
-    let mut walk = Walk::new(automaton, vocabulary, parts, seq, scratch);
-    let base = match walk.choose_base(state) {
-        None => {
-            walk.scratch.mask.clear();
-            walk.try_all(state, before);
-            None
-        }
-        Some(Chosen::Class(at, chars)) => {
-            walk.try_from_base(state, before, at, chars);
-            Some(BaseRow::Class(at))
-        }
-        Some(Chosen::Loop(at)) => Some(BaseRow::Loop(walk.try_from_loop(state, before, &at))),
-    };
-    walk.try_specials(state);
-    walk.settle(state, before);
-    let Walk { limit, dynamic, nodes, .. } = walk;
-    let (touched, _) = seq.end_walk();
-    Walked { frames: frames_below(seq, state, touched), dynamic, base, limit, nodes }
-}
-
-/// Reads the tokens of more than [`NEAR_BYTES`] bytes from `state`: of the mask in `scratch`, which is that of a state near it, nothing else
-/// is in doubt.
-pub(crate) fn walk_long<A: Automaton + ?Sized>(
-    automaton: &A,
-    vocabulary: &Vocabulary,
-    parts: &Generation,
-    seq: &mut Frames,
-    state: State,
-    scratch: &mut Scratch,
-) {
-    let before = seq.mark();
-    let mut walk = Walk::new(automaton, vocabulary, parts, seq, scratch);
-    walk.try_anew(state, vocabulary.long());
-    walk.settle(state, before);
-    seq.end_walk();
-}
-
 /// How many frames are consulted where the outermost of them has this depth.
 fn frames_below(seq: &Frames, state: State, touched: Option<u32>) -> usize {
     match (touched, frame_depth(seq, state)) {
@@ -225,8 +178,8 @@ enum Chosen {
     Loop(CharLoop),
 }
 
-/// One walk under way.
-struct Walk<'a, A: ?Sized> {
+/// A walk over the vocabulary.
+pub(crate) struct Walk<'a, A: ?Sized> {
     automaton: &'a A,
     vocabulary: &'a Vocabulary,
     parts: &'a Generation,
@@ -248,7 +201,8 @@ struct Walk<'a, A: ?Sized> {
 }
 
 impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
-    fn new(
+    /// What a walk needs; `parts` has what other masks have in common with its own.
+    pub(crate) fn new(
         automaton: &'a A,
         vocabulary: &'a Vocabulary,
         parts: &'a Generation,
@@ -273,6 +227,36 @@ impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
             pending: Vec::new(),
             is_aside: false,
         }
+    }
+
+    /// Computes the mask of `state` into the scratch.
+    pub(crate) fn compute(mut self, state: State) -> Walked {
+        let before = self.seq.mark();
+        let base = match self.choose_base(state) {
+            None => {
+                self.scratch.mask.clear();
+                self.try_all(state, before);
+                None
+            }
+            Some(Chosen::Class(at, chars)) => {
+                self.try_from_base(state, before, at, chars);
+                Some(BaseRow::Class(at))
+            }
+            Some(Chosen::Loop(at)) => Some(BaseRow::Loop(self.try_from_loop(state, before, &at))),
+        };
+        self.try_specials(state);
+        self.settle(state, before);
+        let (touched, _) = self.seq.end_walk();
+        let frames = frames_below(self.seq, state, touched);
+        Walked { frames, dynamic: self.dynamic, base, limit: self.limit, nodes: self.nodes }
+    }
+
+    /// Makes the scratch's mask, which is that of a state [near](Automaton::near) this one, that of `state`.
+    pub(crate) fn read_long(mut self, state: State) {
+        let before = self.seq.mark();
+        self.try_anew(state, self.vocabulary.long());
+        self.settle(state, before);
+        self.seq.end_walk();
     }
 
     /// The base mask that covers most tokens, where one is worth its while.
@@ -403,8 +387,8 @@ impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
         }
     }
 
-    /// Tries those tokens afresh for which the stand-in for some characters was no good guide; `ends` says which bytes are not theirs, `whole` whether tokens that begin with
-    /// one were tried from here.
+    /// Tries those tokens afresh for which the stand-in for some characters was no good guide; `ends` says which bytes are not theirs, `whole`
+    /// whether tokens that begin with one were tried from here.
     fn try_exceptions(
         &mut self,
         start: State,
