@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use formwork_grammar::Whitespace;
 use smallvec::SmallVec;
 
 use crate::char_class::CharClass;
 use crate::fingerprint::Fingerprint;
 use crate::frames::{FrameId, Frames};
+use crate::json::KnownKeys;
 use crate::lang::ByteSet;
 use crate::symbol::Symbol;
 
@@ -135,6 +137,77 @@ pub struct FreeText {
     pub state: State,
     /// Equal for states that read alike, in all automata.
     pub kind: TextKind,
+    /// Where all texts end alike.
+    pub end: Option<TextEnd>,
+}
+
+/// Where a text leads that may go on in any way.
+#[derive(Clone, Copy, Debug)]
+pub struct TextEnd {
+    /// The state that the closing quote is read from, whatever the text.
+    pub before_quote: State,
+    /// Whether the quote may come at once; otherwise one character has to come first.
+    pub at_once: bool,
+}
+
+/// How structure may go on where a value has ended: what blanks, commas and closing brackets lead to.
+///
+/// States for which it is equal, of any automata, read alike all texts of these up to what follows the blanks after a comma.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ending {
+    pub(crate) alphabet: ByteSet,
+    pub(crate) any_escapes: bool,
+    pub(crate) whitespace: Whitespace,
+    /// Blanks read so far.
+    pub(crate) blanks: u32,
+    /// What may come in each of the containers around, from the innermost on.
+    pub(crate) levels: u64,
+}
+
+/// How a value may begin where a key has ended: what blanks, the colon and the first bytes of a value lead to.
+///
+/// States for which it is equal, of any automata, read alike all texts of these up to the first byte of a number or a literal, the end of an
+/// opening bracket's container and what is within an array. Where [`is_any`](Self::is_any), only to the end of the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Opening {
+    pub(crate) alphabet: ByteSet,
+    pub(crate) any_escapes: bool,
+    pub(crate) whitespace: Whitespace,
+    /// Blanks read so far.
+    pub(crate) blanks: u32,
+    /// What may begin.
+    pub(crate) value: u32,
+    pub(crate) is_any: bool,
+}
+
+impl Opening {
+    /// Whether any value may follow.
+    pub const fn is_any(self) -> bool {
+        self.is_any
+    }
+}
+
+/// The keys that may begin at a place, as far as an [`Ending`] or an [`Opening`] tells them apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NextKey {
+    /// Any text.
+    Any,
+    /// Some known keys, all of which begin with a letter, a digit, `_` or `$`.
+    Named,
+    /// That isn't told.
+    Other,
+}
+
+impl NextKey {
+    /// Whether a known key of [`NextKey::Named`] may begin so.
+    ///
+    /// ```
+    /// use formwork_automaton::NextKey;
+    /// assert!(NextKey::is_first(b'a') && !NextKey::is_first(b','));
+    /// ```
+    pub const fn is_first(byte: u8) -> bool {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$')
+    }
 }
 
 /// How text is read.
@@ -272,6 +345,32 @@ pub trait Automaton: Send + Sync + std::fmt::Debug {
     fn free_text(&self, seq: &Frames, state: State) -> Option<FreeText> {
         let _ = (seq, state);
         None
+    }
+
+    /// How structure may go on from here, for texts with at most so many closing brackets. `None` where no value has just ended, or where
+    /// that is not known.
+    fn ending(&self, seq: &Frames, state: State, brackets: u32) -> Option<Ending> {
+        let _ = (seq, state, brackets);
+        None
+    }
+
+    /// How a value may begin from here. `None` where no key has just ended, or where that is not known.
+    fn opening(&self, seq: &mut Frames, state: State) -> Option<Opening> {
+        let _ = (seq, state);
+        None
+    }
+
+    /// In a key: those of which one must be read, where that is known. [`State::a`] is the node of their trie that the state is at, and to
+    /// close a key it doesn't matter how its node was come to.
+    fn known_keys(&self, seq: &Frames, state: State) -> Option<KnownKeys<'_>> {
+        let _ = (seq, state);
+        None
+    }
+
+    /// At the beginning of a key: what an [`Ending`] or an [`Opening`] before has said of it.
+    fn next_key(&self, seq: &Frames, state: State) -> NextKey {
+        let _ = (seq, state);
+        NextKey::Other
     }
 
     /// Bytes among which are all those at which a [`stand-in`](Automaton::stand_in) is no good guide, in the state that it was made for or

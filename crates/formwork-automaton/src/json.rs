@@ -4,6 +4,7 @@ mod array;
 mod array_plan;
 mod cover;
 mod distinct;
+mod ending;
 mod equality;
 mod escape;
 mod few;
@@ -36,7 +37,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use formwork_grammar::{Escapes, PropertyOrder, Schema, SchemaOptions};
 
-use crate::automaton::{Automaton, CharLoop, Fill, FreeText, Key, StandIn, State, Step, Witness};
+use crate::automaton::{
+    Automaton, CharLoop, Ending, Fill, FreeText, Key, NextKey, Opening, StandIn, State, Step, Witness,
+};
 use crate::char_class::CharClass;
 use crate::error::CompileError;
 use crate::fingerprint::Fingerprint;
@@ -49,6 +52,7 @@ use array::{ArrayAtom, ArrayGroup, ArrayState};
 use cover::{ArrayCover, ObjectCover};
 use escape::Escaping;
 use form::{Form, FormId};
+pub use keys::KnownKeys;
 use keys::{AtomKeys, KeyMachine, KeyRef};
 use liveness::{Cheapest, Costs};
 use number::{NumberAtom, NumberTrack, Rules as NumberRules};
@@ -493,6 +497,22 @@ impl Automaton for JsonAutomaton {
 
     fn free_text(&self, seq: &Frames, state: State) -> Option<FreeText> {
         self.free_text_at(seq, state)
+    }
+
+    fn ending(&self, seq: &Frames, state: State, brackets: u32) -> Option<Ending> {
+        self.ending_at(seq, state, brackets)
+    }
+
+    fn opening(&self, seq: &mut Frames, state: State) -> Option<Opening> {
+        self.opening_at(seq, state)
+    }
+
+    fn known_keys(&self, seq: &Frames, state: State) -> Option<KnownKeys<'_>> {
+        self.known_keys_at(seq, state)
+    }
+
+    fn next_key(&self, seq: &Frames, state: State) -> NextKey {
+        self.next_key_at(seq, state)
     }
 
     fn exceptions(&self, seq: &Frames, state: State, stand_in: &StandIn) -> ByteSet {

@@ -19,6 +19,7 @@ pub(crate) mod measure;
 mod oracle;
 mod plot;
 pub(crate) mod report;
+mod samples;
 
 use instances::Case;
 use measure::{Record, measure};
@@ -64,6 +65,9 @@ pub(crate) struct Args {
     /// Draw the percentiles here.
     #[arg(long)]
     plot: Option<PathBuf>,
+    /// Write every sample here, tab-separated: engine, schema, instance, token, nanoseconds of mask and advance, the text before.
+    #[arg(long)]
+    samples: Option<PathBuf>,
     /// Write the records here and print nothing: what the processes of --isolated do.
     #[arg(long, hide = true)]
     records: Option<PathBuf>,
@@ -123,6 +127,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Error> {
     }
     if let Some(path) = &args.plot {
         std::fs::write(path, plot::svg(&runs)).map_err(Error::write(path))?;
+    }
+    if let Some(path) = &args.samples {
+        let vocabulary = Vocabulary::from_tokenizer_json(&args.given.tokenizer)?;
+        let walked = self::cases(&args.given.corpus, args.sample, &vocabulary, &mut unspellable)?;
+        samples::write(path, &runs, &walked, &vocabulary)?;
     }
     Ok(())
 }

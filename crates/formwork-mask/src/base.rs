@@ -167,6 +167,8 @@ pub(crate) struct Split {
     pub(crate) tails: Trie,
     /// How long the latter tokens are, by the first byte of the tail.
     longest: Vec<Longest>,
+    /// The first bytes of tails.
+    ends: ByteSet,
 }
 
 /// How long tokens are at most.
@@ -207,8 +209,9 @@ impl Split {
             *slot = slot.max(Longest { bytes: to_u32(bytes.len()), run: to_u32(run.len()) });
         }
         tails.sort_unstable();
+        let ends = (0..).zip(&longest).filter(|(_, longest)| longest.bytes > 0).map(|(byte, _)| byte).collect();
         let [heads, escapes, tails] = [heads, escapes, tails].map(|tokens| Trie::from_sorted(tokens, |_| 0));
-        Self { heads, escapes, tails, longest }
+        Self { heads, escapes, tails, longest, ends }
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
@@ -218,7 +221,8 @@ impl Split {
 
     /// How long the tokens are whose tail begins with one of these bytes.
     pub(crate) fn longest(&self, bytes: &ByteSet) -> Longest {
-        bytes.iter().map(|byte| self.longest[usize::from(byte)]).fold(Longest::default(), Longest::max)
+        let ends = bytes.and(self.ends);
+        ends.iter().map(|byte| self.longest[usize::from(byte)]).fold(Longest::default(), Longest::max)
     }
 }
 

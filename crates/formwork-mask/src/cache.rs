@@ -14,17 +14,20 @@ use smallvec::SmallVec;
 
 use crate::index::{Entry, Index};
 use crate::mask::Mask;
-use crate::trie::Node;
+use crate::trie::{Node, Trie};
 use crate::vocabulary::Vocabulary;
 use crate::walk::{BaseRow, Scratch, Walked, is_allowed};
 
 /// How many hints are kept.
 const HINTS: usize = 256;
 
-/// A stored mask: the tokens that a base has not, or a whole row.
+/// A stored mask: the tokens that a base and parts have not, or a whole row.
 #[derive(Debug)]
 struct Stored {
     base: Option<BaseRow>,
+    /// Parts whose rows it has, but for the tokens taken out of them.
+    parts: Box<[Arc<Part>]>,
+    removed: Box<[u32]>,
     added: Box<[u32]>,
     /// Tokens that are read anew at each use.
     open: Box<[u32]>,
@@ -37,16 +40,67 @@ struct Stored {
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) tokens: Box<[u32]>,
+    /// The same as a row, where they are many and many masks have them.
+    pub(crate) row: Option<Mask>,
     /// Tokens that data decides about.
     pub(crate) open: Box<[u32]>,
-    /// Where frames decide.
+    /// What is left to the mask.
     pub(crate) pending: Box<[Pending]>,
+    /// The same by what follows the closing quote, where text is read that may end in any way.
+    pub(crate) closings: Option<Closings>,
+}
+
+/// Tokens that end a text: what follows its closing quote.
+#[derive(Debug)]
+pub(crate) struct Closings {
+    /// Of all of them, and of those that have a character before the quote.
+    all: Tails,
+    later: Option<Tails>,
+}
+
+/// Ends of tokens.
+#[derive(Debug)]
+pub(crate) struct Tails {
+    /// From the quote on: it is the only node of the first level.
+    pub(crate) trie: Trie,
+    /// The text and the quote of one of the tokens.
+    pub(crate) text: Box<[u8]>,
+}
+
+impl Closings {
+    /// The tokens of all nodes at which a part has left what a closing quote leads to; `None` where there are none.
+    pub(crate) fn new(trie: &Trie, pending: &[Pending]) -> Option<Self> {
+        let tails = |is_of: &dyn Fn(&Pending) -> bool| {
+            let of = || pending.iter().filter(|pending| is_of(pending));
+            let from_quote = |(tail, id): (Vec<u8>, u32)| ([&b"\""[..], &tail].concat(), id);
+            let mut tokens: Vec<(Vec<u8>, u32)> =
+                of().flat_map(|pending| trie.tokens_from(pending.node)).map(from_quote).collect();
+            tokens.sort_unstable();
+            let trie = Trie::from_sorted(tokens.iter().map(|(tail, id)| (tail.as_slice(), *id)), |_| 0);
+            Some(Tails { trie, text: of().next()?.path.clone() })
+        };
+        Some(Self { all: tails(&|_| true)?, later: tails(&|pending| pending.path.len() > 1) })
+    }
+
+    /// Those of all texts, or of texts that have a character.
+    pub(crate) fn of(&self, at_once: bool) -> Option<&Tails> {
+        if at_once { Some(&self.all) } else { self.later.as_ref() }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        let tails = [Some(&self.all), self.later.as_ref()].into_iter().flatten();
+        tails.map(|tails| tails.trie.heap_bytes() + tails.text.len()).sum()
+    }
 }
 
 impl Part {
     pub(crate) fn heap_bytes(&self) -> usize {
         let pending: usize = self.pending.iter().map(|pending| size_of::<Pending>() + pending.path.len()).sum();
-        (self.tokens.len() + self.open.len()) * 4 + pending
+        let row = self.row.as_ref().map_or(0, Mask::heap_bytes);
+        (self.tokens.len() + self.open.len()) * 4
+            + pending
+            + row
+            + self.closings.as_ref().map_or(0, Closings::heap_bytes)
     }
 }
 
@@ -179,6 +233,10 @@ impl Generation {
         let hash = {
             let mut state = FxHasher::default();
             base.hash(&mut state);
+            for part in &scratch.parts {
+                std::ptr::hash(Arc::as_ptr(part), &mut state);
+            }
+            scratch.removed.hash(&mut state);
             scratch.added.hash(&mut state);
             scratch.open.hash(&mut state);
             std::hash::Hasher::finish(&state)
@@ -186,7 +244,10 @@ impl Generation {
         let find = |indices: &[usize]| {
             indices.iter().copied().find(|&index| {
                 self.masks.get(index).is_some_and(|stored| {
-                    stored.base == base && *stored.added == scratch.added[..] && *stored.open == scratch.open[..]
+                    let same_parts = stored.parts.len() == scratch.parts.len()
+                        && stored.parts.iter().zip(&scratch.parts).all(|(a, b)| Arc::ptr_eq(a, b));
+                    let same_ids = *stored.added == scratch.added[..] && *stored.removed == scratch.removed[..];
+                    stored.base == base && same_parts && same_ids && *stored.open == scratch.open[..]
                 })
             })
         };
@@ -201,9 +262,11 @@ impl Generation {
         if let Some(index) = find(indices) {
             return index;
         }
-        let (added, open) = (scratch.added.as_slice().into(), scratch.open.as_slice().into());
-        let stored = Stored { base, added, open, row: OnceLock::new(), uses: AtomicU32::new(0) };
-        let bytes = size_of::<Stored>() + (stored.added.len() + stored.open.len()) * 4 + 32;
+        let [removed, added, open] = [&scratch.removed, &scratch.added, &scratch.open].map(|ids| ids.as_slice().into());
+        let parts = scratch.parts.as_slice().into();
+        let stored = Stored { base, parts, removed, added, open, row: OnceLock::new(), uses: AtomicU32::new(0) };
+        let ids = stored.added.len() + stored.removed.len() + stored.open.len();
+        let bytes = size_of::<Stored>() + ids * 4 + stored.parts.len() * size_of::<Arc<Part>>() + 32;
         let index = self.masks.push(stored);
         indices.push(index);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -249,6 +312,12 @@ impl Generation {
                 Some(BaseRow::Class(at)) => mask.copy_from(&vocabulary.base(at.class).row_at(at.row).mask),
                 Some(BaseRow::Loop(sets)) => mask.copy_from(&vocabulary.loops().row(vocabulary, sets)),
                 None => mask.reset(vocabulary.len()),
+            }
+            for row in stored.parts.iter().filter_map(|part| part.row.as_ref()) {
+                mask.add(row);
+            }
+            for &id in &stored.removed {
+                mask.remove(id);
             }
             for &id in &stored.added {
                 mask.insert(id);

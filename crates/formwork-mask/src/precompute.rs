@@ -383,14 +383,21 @@ impl<'a> Explorer<'a> {
                 ids.sort_unstable();
                 ids
             };
+            let vocabulary = self.compiled.vocabulary();
             let open = sorted(&scratch.open);
+            // What depends on the vocabulary's own tables is written out.
             let (base, added) = match walked.base {
-                None => (None, sorted(&scratch.added)),
-                Some(BaseRow::Class(at)) => (Some(at), sorted(&scratch.added)),
-                // What depends on the vocabulary's own tables is written out.
+                None => {
+                    scratch.flatten(None);
+                    (None, sorted(&scratch.added))
+                }
+                Some(BaseRow::Class(at)) => {
+                    scratch.flatten(Some(&vocabulary.base(at.class).row_at(at.row).mask));
+                    (Some(at), sorted(&scratch.added))
+                }
                 Some(BaseRow::Loop(sets)) => {
-                    let vocabulary = self.compiled.vocabulary();
                     let row = vocabulary.loops().row(vocabulary, sets);
+                    scratch.flatten(Some(&row));
                     let ids: Vec<u32> = row.iter().map(TokenId::get).chain(scratch.added.iter().copied()).collect();
                     (None, sorted(&ids))
                 }

@@ -22,16 +22,8 @@ pub(crate) struct Quoted {
 
 impl Quoted {
     fn new(vocabulary: &Vocabulary, trie: &Trie, at: u32) -> Self {
-        let mut tokens: Vec<(Vec<u8>, u32)> = Vec::new();
-        let mut open = vec![(trie.nodes()[at as usize], Vec::new())];
-        while let Some((node, bytes)) = open.pop() {
-            let below = node.children();
-            for &child in &trie.nodes()[below.next as usize..below.end as usize] {
-                let bytes = [&bytes[..], &[child.byte]].concat();
-                trie.each_token(child, |id| tokens.push((bytes.clone(), id)));
-                open.push((child, bytes));
-            }
-        }
+        let mut tokens = trie.tokens_from(trie.nodes()[at as usize]);
+        tokens.retain(|(bytes, _)| !bytes.is_empty());
         tokens.sort_unstable();
         let (text, rest): (Vec<_>, Vec<_>) = tokens.into_iter().partition(|(bytes, _)| is_text(vocabulary, bytes));
         let others = || rest.iter().map(|(bytes, id)| (bytes.as_slice(), *id));

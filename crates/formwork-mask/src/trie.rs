@@ -58,6 +58,8 @@ pub(crate) struct Trie {
     bytes: Vec<u8>,
     /// How many of them, the first ones, are of the first level.
     roots: u32,
+    /// The bytes of these.
+    root_bytes: ByteSet,
     groups: Vec<Vec<u32>>,
 }
 
@@ -136,6 +138,7 @@ impl Trie {
             open.extend(inner.into_iter().rev());
         }
         self.bytes = self.nodes.iter().map(|node| node.byte).collect();
+        self.root_bytes = self.bytes[..self.roots as usize].iter().copied().collect();
     }
 
     fn put(&mut self, node: usize, id: u32) {
@@ -173,6 +176,12 @@ impl Trie {
         Siblings { next: 0, end: self.roots }
     }
 
+    /// The bytes of a set that siblings may have.
+    #[inline]
+    pub(crate) fn among(&self, siblings: Siblings, bytes: ByteSet) -> ByteSet {
+        if siblings.end == self.roots { bytes.and(self.root_bytes) } else { bytes }
+    }
+
     /// Passes over siblings up to the first with one of these bytes; says whether there is one.
     #[inline]
     pub(crate) fn skip_to(&self, left: &mut Siblings, bytes: &ByteSet) -> bool {
@@ -196,6 +205,20 @@ impl Trie {
             let Siblings { next, end } = node.children();
             open.extend(self.nodes.get(next as usize..end as usize).unwrap_or_default());
         }
+    }
+
+    /// The tokens below a node, by their bytes from there on, and those that end at it with none.
+    pub(crate) fn tokens_from(&self, node: Node) -> Vec<(Vec<u8>, u32)> {
+        let mut tokens = Vec::new();
+        let mut open = vec![(node, Vec::new())];
+        while let Some((node, bytes)) = open.pop() {
+            self.each_token(node, |id| tokens.push((bytes.clone(), id)));
+            let Siblings { next, end } = node.children();
+            for &child in self.nodes.get(next as usize..end as usize).unwrap_or_default() {
+                open.push((child, [&bytes[..], &[child.byte]].concat()));
+            }
+        }
+        tokens
     }
 
     /// Calls `f` with every token that ends at the node.
@@ -234,8 +257,14 @@ impl Trie {
 
     /// The node by `byte` among siblings.
     fn child(&self, siblings: Siblings, byte: u8) -> Option<Node> {
-        let nodes = self.nodes.get(siblings.next as usize..siblings.end as usize)?;
-        nodes.binary_search_by_key(&byte, |node| node.byte).ok().map(|index| nodes[index])
+        self.find(siblings, byte).map(|index| self.nodes[index as usize])
+    }
+
+    /// The index of the node by `byte` among siblings.
+    #[inline]
+    pub(crate) fn find(&self, siblings: Siblings, byte: u8) -> Option<u32> {
+        let bytes = self.bytes.get(siblings.next as usize..siblings.end as usize)?;
+        bytes.binary_search(&byte).ok().map(|index| siblings.next + to_u32(index))
     }
 
     /// Bytes held on the heap.

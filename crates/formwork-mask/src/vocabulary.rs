@@ -11,12 +11,12 @@ use sha2::{Digest, Sha256};
 
 use crate::base::{Base, Profile, QUOTES_OF_TWO_KEYS, to_u32};
 use crate::char_loops::CharLoops;
+use crate::common_parts::CommonParts;
 use crate::entry::TokenEntry;
 use crate::error::Error;
 use crate::gguf::{self, GgufTokens};
 use crate::quoted::{Quoted, QuotedTables};
 use crate::scratch_pool::ScratchPool;
-use crate::text_parts::TextParts;
 use crate::trie::Trie;
 use crate::{eos, spelling, tiktoken, tokenizer_json};
 
@@ -46,7 +46,8 @@ struct Core {
     bases: [OnceLock<Base>; CharClass::ALL.len()],
     loops: OnceLock<CharLoops>,
     quoted: QuotedTables,
-    text_parts: TextParts,
+    common_parts: CommonParts,
+    brackets: OnceLock<u32>,
     langs: LangPool,
     long: OnceLock<Few>,
     two_keys: OnceLock<Few>,
@@ -306,6 +307,7 @@ impl Vocabulary {
         self.loops().prepare(self);
         self.long();
         self.two_keys();
+        self.brackets();
     }
 
     /// Bytes held on the heap, tables built so far included.
@@ -321,7 +323,7 @@ impl Vocabulary {
             + core.bases.iter().filter_map(OnceLock::get).map(Base::heap_bytes).sum::<usize>()
             + core.loops.get().map_or(0, CharLoops::heap_bytes)
             + core.quoted.heap_bytes()
-            + core.text_parts.heap_bytes()
+            + core.common_parts.heap_bytes()
             + core.langs.heap_bytes()
             + [&core.long, &core.two_keys].into_iter().filter_map(OnceLock::get).map(Few::heap_bytes).sum::<usize>()
             + core.scratches.heap_bytes()
@@ -395,8 +397,16 @@ impl Vocabulary {
     }
 
     /// The parts of masks that all constraints have in common.
-    pub(crate) fn text_parts(&self) -> &TextParts {
-        &self.core.text_parts
+    pub(crate) fn common_parts(&self) -> &CommonParts {
+        &self.core.common_parts
+    }
+
+    /// The most closing brackets that a token has behind a quote, before anything but blanks and commas.
+    pub(crate) fn brackets(&self) -> u32 {
+        *self.core.brackets.get_or_init(|| {
+            let most = |text: &[u8]| text.split(|byte| *byte == b'"').skip(1).map(brackets_of).max().unwrap_or(0);
+            self.ids().filter_map(|id| self.bytes(id)).map(most).max().unwrap_or(0)
+        })
     }
 
     /// The tables by which walks pass over what loops of characters read.
@@ -450,7 +460,8 @@ impl Core {
             bases: Default::default(),
             loops: OnceLock::new(),
             quoted: QuotedTables::default(),
-            text_parts: TextParts::default(),
+            common_parts: CommonParts::default(),
+            brackets: OnceLock::new(),
             langs: LangPool::default(),
             long: OnceLock::new(),
             two_keys: OnceLock::new(),
@@ -494,6 +505,17 @@ impl Core {
         };
         &self.bytes[start..self.ends[index]]
     }
+}
+
+/// The closing brackets that a text begins with, among blanks and commas.
+fn brackets_of(text: &[u8]) -> u32 {
+    let structure = text.iter().take_while(|byte| is_structure(**byte));
+    to_u32(structure.filter(|byte| matches!(byte, b'}' | b']')).count())
+}
+
+/// Whether a byte is a blank, a comma or a closing bracket.
+pub(crate) const fn is_structure(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'}' | b']')
 }
 
 /// SHA-256 over the rows: a letter, the length as 8 bytes, the text or name.

@@ -1,22 +1,26 @@
 //! The walk that computes a mask: every token's bytes tried from one state, by way of the trie.
 
+mod known_keys;
 mod loops;
 mod parts;
 mod quoted;
 mod tokens;
+
+use std::sync::Arc;
 
 use formwork_automaton::{
     Automaton, ByteSet, CharClass, CharLoop, Frames, LimitKind, Mark, StandIn, State, Step, Symbol, TokenId,
 };
 
 use crate::base::{Base, Inside, Split, ends_run};
-use crate::cache::{Generation, Pending};
+use crate::cache::{Generation, Part};
 use crate::char_loops::LoopSets;
 use crate::mask::Mask;
 use crate::trie::{Node, Siblings, Trie};
 use crate::vocabulary::Vocabulary;
 use crate::walk_memo::WalkMemo;
-use parts::Recording;
+use known_keys::OnWay;
+use parts::{Left, Recording};
 use quoted::Aside;
 use tokens::Place;
 
@@ -34,7 +38,11 @@ const MOST_OPEN: usize = 48;
 pub(crate) struct Scratch {
     /// The mask computed last.
     pub(crate) mask: Mask,
-    /// The tokens in it that its base has not.
+    /// Parts whose rows were added to its base.
+    pub(crate) parts: Vec<Arc<Part>>,
+    /// Tokens that these have and it has not.
+    pub(crate) removed: Vec<u32>,
+    /// The tokens in it that neither its base nor these parts have, or that were removed from the parts.
     pub(crate) added: Vec<u32>,
     /// The tokens that data decides about, which no key covers: they are read anew each time that the mask is used.
     pub(crate) open: Vec<u32>,
@@ -46,6 +54,8 @@ pub(crate) struct Scratch {
     bytes: Vec<u8>,
     /// What is left to be looked at beside each node of the path.
     siblings: Vec<Siblings>,
+    /// The way down the keys of which one must be read.
+    way: Vec<OnWay>,
     memo: WalkMemo,
     /// What is put aside while the tokens below a node are tried as those of a vocabulary of their own.
     aside: Aside,
@@ -55,12 +65,15 @@ impl Scratch {
     pub(crate) fn new(vocabulary: &Vocabulary) -> Self {
         Self {
             mask: Mask::none(vocabulary.len()),
+            parts: Vec::new(),
+            removed: Vec::new(),
             added: Vec::new(),
             open: Vec::new(),
             path: Vec::new(),
             places: Vec::new(),
             bytes: Vec::new(),
             siblings: Vec::new(),
+            way: Vec::new(),
             memo: WalkMemo::default(),
             aside: Aside::default(),
         }
@@ -68,10 +81,12 @@ impl Scratch {
 
     pub(crate) fn heap_bytes(&self) -> usize {
         self.mask.heap_bytes()
-            + (self.added.capacity() + self.open.capacity() + self.path.capacity()) * 4
+            + self.parts.capacity() * size_of::<Arc<Part>>()
+            + (self.removed.capacity() + self.added.capacity() + self.open.capacity() + self.path.capacity()) * 4
             + self.places.capacity() * size_of::<Place>()
             + self.bytes.capacity()
             + self.siblings.capacity() * size_of::<Siblings>()
+            + self.way.capacity() * size_of::<OnWay>()
             + self.memo.heap_bytes()
             + self.aside.heap_bytes()
     }
@@ -87,7 +102,32 @@ impl Scratch {
         if let Some(place) = self.added.iter().position(|added| *added == id) {
             self.added.swap_remove(place);
             self.mask.remove(id);
+        } else {
+            self.take_from_parts(id);
         }
+    }
+
+    /// Takes a token out that a part has.
+    fn take_from_parts(&mut self, id: u32) {
+        let token = TokenId::new(id);
+        let has = |part: &Arc<Part>| part.row.as_ref().is_some_and(|row| row.allows(token));
+        if self.mask.allows(token) && self.parts.iter().any(has) {
+            self.mask.remove(id);
+            self.removed.push(id);
+        }
+    }
+
+    /// Makes the tokens added all those that a base has not.
+    pub(crate) fn flatten(&mut self, base: Option<&Mask>) {
+        if self.parts.is_empty() {
+            return;
+        }
+        self.parts.clear();
+        self.removed.clear();
+        self.added.clear();
+        let is_in_base = |id: TokenId| base.is_some_and(|base| base.allows(id));
+        let others = self.mask.iter().filter(|id| !is_in_base(*id) && !self.open.contains(&id.get()));
+        self.added.extend(others.map(TokenId::get));
     }
 }
 
@@ -194,8 +234,8 @@ pub(crate) struct Walk<'a, A: ?Sized> {
     dynamic: bool,
     /// The part that is being found.
     recording: Option<Recording>,
-    /// What parts have left to the frames, with the bytes that lead there.
-    pending: Vec<Pending>,
+    /// What parts have left to the mask.
+    left: Vec<Left>,
     /// Whether the walk's place is put aside.
     is_aside: bool,
 }
@@ -209,6 +249,8 @@ impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
         seq: &'a mut Frames,
         scratch: &'a mut Scratch,
     ) -> Self {
+        scratch.parts.clear();
+        scratch.removed.clear();
         scratch.added.clear();
         scratch.open.clear();
         scratch.memo.clear();
@@ -224,7 +266,7 @@ impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
             nodes_open: 0,
             dynamic: false,
             recording: None,
-            pending: Vec::new(),
+            left: Vec::new(),
             is_aside: false,
         }
     }
@@ -232,7 +274,17 @@ impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
     /// Computes the mask of `state` into the scratch.
     pub(crate) fn compute(mut self, state: State) -> Walked {
         let before = self.seq.mark();
-        let base = match self.choose_base(state) {
+        let base = if self.try_from_known_keys(state, before) { None } else { self.try_from_any(state, before) };
+        self.try_specials(state);
+        self.settle(state, before);
+        let (touched, _) = self.seq.end_walk();
+        let frames = frames_below(self.seq, state, touched);
+        Walked { frames, dynamic: self.dynamic, base, limit: self.limit, nodes: self.nodes }
+    }
+
+    /// Tries all tokens but for those that a base mask has.
+    fn try_from_any(&mut self, state: State, before: Mark) -> Option<BaseRow> {
+        match self.choose_base(state) {
             None => {
                 self.scratch.mask.clear();
                 self.try_all(state, before);
@@ -243,12 +295,7 @@ impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
                 Some(BaseRow::Class(at))
             }
             Some(Chosen::Loop(at)) => Some(BaseRow::Loop(self.try_from_loop(state, before, &at))),
-        };
-        self.try_specials(state);
-        self.settle(state, before);
-        let (touched, _) = self.seq.end_walk();
-        let frames = frames_below(self.seq, state, touched);
-        Walked { frames, dynamic: self.dynamic, base, limit: self.limit, nodes: self.nodes }
+        }
     }
 
     /// Makes the scratch's mask, which is that of a state [near](Automaton::near) this one, that of `state`.

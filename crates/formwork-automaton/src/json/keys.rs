@@ -8,6 +8,8 @@ use super::JsonAutomaton;
 use super::form::{Form, FormId};
 use super::liveness::NEVER;
 use super::object::{OFF, ObjectAtom};
+use super::stand_in::ESCAPED;
+use crate::automaton::NextKey;
 use crate::interner::to_u32;
 use crate::lang::{Lang, LangState};
 
@@ -24,6 +26,8 @@ pub(super) struct KeyMachine {
     rank: Box<[u32]>,
     by_rank: Box<[u32]>,
     trie: Vec<TrieNode>,
+    is_named: bool,
+    is_plain: bool,
     /// Languages that the alternatives tell keys apart by: patterns, and the names that are allowed.
     pub(super) langs: Box<[Lang]>,
     /// All keys that are not known, by which of those languages they are in.
@@ -70,6 +74,30 @@ struct TrieNode {
     first: u32,
     last: u32,
     key: Option<u32>,
+}
+
+/// Keys of which one must be read, as a trie of their bytes as they are written.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownKeys<'a> {
+    machine: &'a KeyMachine,
+    ranks: &'a [u32],
+}
+
+impl KnownKeys<'_> {
+    /// The bytes that lead on from a node, each with the node that it leads to.
+    pub fn children(&self, node: u32) -> &[(u8, u32)] {
+        self.machine.trie.get(node as usize).map_or(&[], |node| &node.children)
+    }
+
+    /// Whether one of the keys lies at a node or below it.
+    pub fn any_below(&self, node: u32) -> bool {
+        self.machine.any_below(node, self.ranks)
+    }
+
+    /// Whether one of the keys may end at a node: its quote, then, is to be tried.
+    pub fn may_end(&self, node: u32) -> bool {
+        self.machine.key_at(node).is_some()
+    }
 }
 
 /// What one alternative says of the keys that a machine knows.
@@ -137,7 +165,11 @@ impl KeyMachine {
             trie[node].key = Some(index);
         }
         let by_text = keys.iter().copied().zip(0..).collect();
+        let is_named = trie[0].key.is_none() && trie[0].children.iter().all(|(byte, _)| NextKey::is_first(*byte));
+        let is_plain = keys.iter().all(|key| text(*key).iter().all(|byte| !ESCAPED.contains(*byte)));
         Self {
+            is_named,
+            is_plain,
             listed,
             position,
             by_text,
@@ -165,6 +197,16 @@ impl KeyMachine {
     pub(super) fn bytes_to<'a>(&'a self, node: u32, ranks: &'a [u32]) -> impl Iterator<Item = u8> + 'a {
         let children = self.trie.get(node as usize).into_iter().flat_map(|node| &node.children);
         children.filter(|(_, child)| self.any_below(*child, ranks)).map(|(byte, _)| *byte)
+    }
+
+    /// The ways that lead to the keys with these ranks; `None` where some key is written otherwise than byte by byte.
+    pub(super) fn ways<'a>(&'a self, ranks: &'a [u32]) -> Option<KnownKeys<'a>> {
+        self.is_plain.then_some(KnownKeys { machine: self, ranks })
+    }
+
+    /// Whether every known key begins as [`NextKey::Named`] says.
+    pub(super) fn is_named(&self) -> bool {
+        self.is_named
     }
 
     /// The known key that ends at a node.

@@ -3,11 +3,11 @@
 use formwork_grammar::Escapes;
 
 use super::JsonAutomaton;
-use super::keys::KeyMachine;
+use super::keys::{KeyMachine, KnownKeys};
 use super::literal::Literal;
 use super::object::OFF;
 use super::situation::{FREE, Goal, Situation};
-use crate::automaton::{CharLoop, FreeText, Like, StandIn, State, TextKind};
+use crate::automaton::{CharLoop, FreeText, Like, StandIn, State, TextEnd, TextKind};
 use crate::char_class::CharClass;
 use crate::frames::{FrameId, Frames, Watch};
 use crate::interner::to_u32;
@@ -27,7 +27,7 @@ const NUMBER: ByteSet = NUMBER_END.or(ByteSet::of(b"0123456789.eE+-"));
 const WITHIN_CHAR: ByteSet = ByteSet::range(0x80, 0xBF);
 const CHAR: ByteSet = ByteSet::range(0x20, 0x7F).or(ByteSet::range(0xC2, 0xF4));
 /// Bytes of strings that JSON writes as escapes.
-const ESCAPED: ByteSet = ByteSet::CLEAN.complement().or(ByteSet::of(b"\"\\\x7F"));
+pub(super) const ESCAPED: ByteSet = ByteSet::CLEAN.complement().or(ByteSet::of(b"\"\\\x7F"));
 const OBJECT_OPEN: ByteSet = BLANKS.or(ByteSet::of(b"\"}"));
 const OBJECT_NEXT: ByteSet = BLANKS.or(ByteSet::of(b",}"));
 const OBJECT_COMMA: ByteSet = BLANKS.or(ByteSet::of(b"\""));
@@ -65,7 +65,7 @@ impl JsonAutomaton {
     }
 
     /// The bytes that a value of some type can begin with which the goal has.
-    fn first_bytes(&self, goal: u32) -> ByteSet {
+    pub(super) fn first_bytes(&self, goal: u32) -> ByteSet {
         let Goal { forms, active, .. } = self.goal(goal);
         let mut bytes = ByteSet::empty();
         for form in forms.iter().take(usize::from(*active)) {
@@ -172,18 +172,22 @@ impl JsonAutomaton {
     }
 
     pub(super) fn free_text_at(&self, seq: &Frames, state: State) -> Option<FreeText> {
-        match self.situations.get(state.id) {
-            Situation::String { max: None, .. } | Situation::Key { .. } | Situation::FreeKey { .. }
-                if state.c != OFF => {}
+        let end = match self.situations.get(state.id) {
+            Situation::String { min, max: None, .. } => {
+                let (at_once, later) = (*min <= state.a, state.a.saturating_add(1));
+                let before_quote = State { a: if at_once { state.a } else { later }, b: 0, ..state };
+                (*min <= later).then_some(TextEnd { before_quote, at_once })
+            }
+            Situation::Key { .. } | Situation::FreeKey { .. } if state.c != OFF => None,
             _ => return None,
-        }
+        };
         if !self.langs.is_universal(LangState::from_id(state.c)) || self.watch_at(seq, state) != Watch::Nothing {
             return None;
         }
         let id = self.situations.intern(Situation::String { tag: FREE, min: 0, max: None, near: false });
         let any_escapes = self.options.escapes == Escapes::Any;
         let kind = TextKind { alphabet: self.alphabet, any_escapes, escape: state.b };
-        Some(FreeText { state: State { id, a: 0, frame: FrameId::NONE, ..state }, kind })
+        Some(FreeText { state: State { id, a: 0, frame: FrameId::NONE, ..state }, kind, end })
     }
 
     pub(super) fn char_loop_at(&self, seq: &mut Frames, state: State) -> Option<CharLoop> {
@@ -248,6 +252,16 @@ impl JsonAutomaton {
         let after = State { a: OFF, c: other.id(), ..state };
         let stand_in = Some(StandIn { like, ..StandIn::new(after, false) });
         Some(CharLoop { after, inside, apart: ByteSet::empty(), exits, stand_in, short: near })
+    }
+
+    /// The keys of which one must be read, where they are written byte by byte and nobody compares them.
+    pub(super) fn known_keys_at(&self, seq: &Frames, state: State) -> Option<KnownKeys<'_>> {
+        let Situation::Key { object, .. } = self.situations.get(state.id) else { return None };
+        let is_bare = state.c == OFF && state.b == 0 && self.options.escapes != Escapes::Any;
+        if !is_bare || self.watch_at(seq, state) != Watch::Nothing {
+            return None;
+        }
+        self.machines.get(self.object_states.get(*object).machine).ways(self.allowed_keys(*object))
     }
 
     /// What stands for a key that is none of those known or used, where all others are of one class.

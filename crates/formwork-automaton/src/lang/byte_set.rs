@@ -117,8 +117,20 @@ impl ByteSet {
     }
 
     /// The bytes in the set, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = u8> + '_ {
-        (0..=u8::MAX).filter(|&b| self.contains(b))
+    pub fn iter(&self) -> impl Iterator<Item = u8> + use<> {
+        let mut words = self.0;
+        let mut at = 0_u8;
+        std::iter::from_fn(move || {
+            loop {
+                let word = words.get_mut(usize::from(at))?;
+                if *word != 0 {
+                    let bit = u8::try_from(word.trailing_zeros()).ok()?;
+                    *word &= *word - 1;
+                    return Some(at * 64 + bit);
+                }
+                at += 1;
+            }
+        })
     }
 }
 

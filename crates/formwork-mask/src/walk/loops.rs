@@ -31,7 +31,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             self.scratch.memo.clear();
         }
         self.try_loop(start, at, false);
-        self.try_pending(trie, start, before);
+        self.try_left(trie, start, before);
         if let Some(stand_in) = &at.stand_in {
             self.try_exceptions(start, trie, |byte| !at.inside.contains(byte), true, stand_in);
             self.try_anew(start, vocabulary.two_keys());
@@ -45,6 +45,9 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
     /// Tries some tokens whatever was found of them before. None of them may be in the base mask.
     pub(super) fn try_anew(&mut self, start: State, few: &Few) {
         let is_other = |id: &u32| few.ids.binary_search(id).is_err();
+        if !self.scratch.parts.is_empty() {
+            few.ids.iter().for_each(|id| self.scratch.take_from_parts(*id));
+        }
         for &id in &*few.ids {
             self.scratch.mask.remove(id);
         }

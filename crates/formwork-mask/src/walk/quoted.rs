@@ -50,13 +50,13 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         };
         self.put_aside(depth);
         self.is_aside = true;
-        let pending = std::mem::take(&mut self.pending);
+        let left = std::mem::take(&mut self.left);
         for &id in &quoted.text {
             self.scratch.allow(id);
         }
         self.try_split(state, mark, &quoted.split, &stand_in);
         self.try_exceptions(state, &quoted.rest, |byte| ends_run(class, byte), true, &stand_in);
-        self.pending = pending;
+        self.left = left;
         self.is_aside = false;
         self.take_back(depth);
         true

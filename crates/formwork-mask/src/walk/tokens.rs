@@ -29,6 +29,11 @@ impl Place {
         let (mark, readable) = (seq.mark(), automaton.readable(seq, state));
         Self { state, mark, readable, depth, run: Run::Unknown, quotes: None }
     }
+
+    /// A place in a known key, from which no more than its quote is tried by steps.
+    fn at_key(state: State, mark: Mark, depth: u16) -> Self {
+        Self { state, mark, readable: ByteSet::of(b"\""), depth, run: Run::Not, quotes: None }
+    }
 }
 
 /// Whether characters can be passed over at a place, because a state stands in for those that they lead to.
@@ -51,7 +56,7 @@ const MANY_SIBLINGS: u32 = 24;
 const FEW_BYTES: usize = 24;
 
 /// Where a step leads.
-enum Taken {
+pub(super) enum Taken {
     /// To a place on the path.
     To(u32),
     /// To the end of all tokens that begin so.
@@ -99,7 +104,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         self.put_state(start, 0, root);
         self.descend(trie, trie.roots(), 0, chars, root);
         self.seq.truncate(root);
-        self.try_pending(trie, start, root);
+        self.try_left(trie, start, root);
     }
 
     /// Makes room for the path through a trie.
@@ -118,10 +123,22 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         self.scratch.path[depth] = if let Some(slot) = slot {
             u32::from(slot)
         } else {
-            let place = Place::new(self.automaton, self.seq, state, u16::try_from(depth).unwrap_or(u16::MAX));
-            self.scratch.put_place(place)
+            self.put_place_at(state, depth);
+            self.scratch.path[depth]
         };
         self.heed_hint();
+    }
+
+    /// Puts a state on the path of which nothing is remembered.
+    pub(super) fn put_place_at(&mut self, state: State, depth: usize) {
+        let place = Place::new(self.automaton, self.seq, state, u16::try_from(depth).unwrap_or(u16::MAX));
+        self.scratch.path[depth] = self.scratch.put_place(place);
+    }
+
+    /// Puts a state on the path from which no more than the quote that closes a key is tried.
+    pub(super) fn put_key_end(&mut self, state: State, mark: Mark, depth: usize) {
+        let place = Place::at_key(state, mark, u16::try_from(depth).unwrap_or(u16::MAX));
+        self.scratch.path[depth] = self.scratch.put_place(place);
     }
 
     /// Tries the tokens below a place on the path.
@@ -155,6 +172,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             (_, Some(at)) => self.scratch.places[at].readable,
             _ => return None,
         };
+        let readable = if left.end - left.next > MANY_SIBLINGS { trie.among(*left, readable) } else { readable };
         let is_sparse = left.end - left.next > MANY_SIBLINGS && readable.len() <= FEW_BYTES;
         while left.next < left.end {
             if is_sparse && !trie.skip_to(left, &readable) {
@@ -195,6 +213,14 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             self.scratch.bytes[depth] = node.byte;
             self.scratch.path[depth + 1] = next;
             if chars == 0
+                && node.byte == b'"'
+                && let Some((state, mark)) = self.scratch.place_at(next, root)
+                && let Some(keys) = self.automaton.known_keys(self.seq, state)
+            {
+                self.try_known_keys(trie, node.children(), depth + 1, (state, mark), keys, root);
+                continue;
+            }
+            if chars == 0
                 && self.is_part(node)
                 && let Some((state, mark)) = self.scratch.place_at(next, root)
             {
@@ -210,9 +236,20 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         None
     }
 
+    /// The place that a node leads to. Where a known key begins, its bytes are not looked for: its trie has them.
+    fn place_behind(&self, node: Node, state: State, depth: usize) -> Place {
+        if node.byte == b'"' && self.automaton.known_keys(self.seq, state).is_some() {
+            return Place::at_key(state, self.seq.mark(), deeper(depth));
+        }
+        Place::new(self.automaton, self.seq, state, deeper(depth))
+    }
+
     /// Takes a step from a state that is remembered.
     fn take(&mut self, trie: &Trie, from: Slot, root: Mark, node: Node, depth: usize) -> Taken {
         self.scratch.bytes[depth] = node.byte;
+        if self.is_beyond(node) {
+            return self.try_beyond(trie, self.scratch.memo.state(from), root, node, depth);
+        }
         self.seq.take_look();
         let step = self.automaton.step(self.seq, self.scratch.memo.state(from), Symbol::Byte(node.byte));
         if self.leaves_open(trie, node) {
@@ -230,9 +267,11 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 let readable = || self.automaton.readable(self.seq, state);
                 let slot = if is_pure { self.scratch.memo.slot(state, readable) } else { None };
                 let known = slot.filter(|_| !looked).map_or(IMPURE, |slot| slot + FIRST);
-                let next = match slot {
-                    Some(slot) => u32::from(slot),
-                    None => self.scratch.put_place(Place::new(self.automaton, self.seq, state, deeper(depth))),
+                let next = if let Some(slot) = slot {
+                    u32::from(slot)
+                } else {
+                    let place = self.place_behind(node, state, depth);
+                    self.scratch.put_place(place)
                 };
                 self.heed_hint();
                 (Taken::To(next), known)
@@ -256,6 +295,9 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             return Taken::To(PLACE + to_u32(at));
         }
         self.seq.truncate(place.mark);
+        if self.is_beyond(node) {
+            return self.try_beyond(trie, place.state, place.mark, node, depth);
+        }
         let longest = to_u32(self.vocabulary.longest_token());
         let mut run = place.run;
         if in_run && run == Run::Unknown && node.size >= LEAST_RUN {
@@ -292,7 +334,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 if node.is_leaf() {
                     return Taken::End;
                 }
-                let place = Place { quotes, ..Place::new(self.automaton, self.seq, state, deeper(depth)) };
+                let place = Place { quotes, ..self.place_behind(node, state, depth) };
                 self.heed_hint();
                 Taken::To(self.scratch.put_place(place))
             }
