@@ -54,8 +54,8 @@ pub(crate) struct Part {
 #[derive(Debug)]
 pub(crate) struct Closings {
     /// Of all of them, and of those that have a character before the quote.
-    all: Tails,
-    later: Option<Tails>,
+    all: Arc<Tails>,
+    later: Option<Arc<Tails>>,
 }
 
 /// Ends of tokens.
@@ -77,19 +77,19 @@ impl Closings {
                 of().flat_map(|pending| trie.tokens_from(pending.node)).map(from_quote).collect();
             tokens.sort_unstable();
             let trie = Trie::from_sorted(tokens.iter().map(|(tail, id)| (tail.as_slice(), *id)), |_| 0);
-            Some(Tails { trie, text: of().next()?.path.clone() })
+            Some(Arc::new(Tails { trie, text: of().next()?.path.clone() }))
         };
         Some(Self { all: tails(&|_| true)?, later: tails(&|pending| pending.path.len() > 1) })
     }
 
     /// Those of all texts, or of texts that have a character.
-    pub(crate) fn of(&self, at_once: bool) -> Option<&Tails> {
+    pub(crate) fn of(&self, at_once: bool) -> Option<&Arc<Tails>> {
         if at_once { Some(&self.all) } else { self.later.as_ref() }
     }
 
     fn heap_bytes(&self) -> usize {
-        let tails = [Some(&self.all), self.later.as_ref()].into_iter().flatten();
-        tails.map(|tails| tails.trie.heap_bytes() + tails.text.len()).sum()
+        let tails = std::iter::once(&self.all).chain(&self.later);
+        tails.map(|tails| size_of::<Tails>() + tails.trie.heap_bytes() + tails.text.len()).sum()
     }
 }
 

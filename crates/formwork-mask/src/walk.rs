@@ -13,7 +13,7 @@ use formwork_automaton::{
 };
 
 use crate::base::{Base, Inside, Split, ends_run};
-use crate::cache::{Generation, Part};
+use crate::cache::{Generation, Part, Tails};
 use crate::char_loops::LoopSets;
 use crate::mask::Mask;
 use crate::trie::{Node, Siblings, Trie};
@@ -236,6 +236,8 @@ pub(crate) struct Walk<'a, A: ?Sized> {
     recording: Option<Recording>,
     /// What parts have left to the mask.
     left: Vec<Left>,
+    /// The ends of tokens that are tried, where it is not the trie that the walk is of.
+    tails: Option<Arc<Tails>>,
     /// Whether the walk's place is put aside.
     is_aside: bool,
 }
@@ -267,6 +269,7 @@ impl<'a, A: Automaton + ?Sized> Walk<'a, A> {
             dynamic: false,
             recording: None,
             left: Vec::new(),
+            tails: None,
             is_aside: false,
         }
     }

@@ -6,7 +6,7 @@ use formwork_automaton::{Automaton, Key, Mark, NextKey, State, Step, Symbol, Tok
 
 use super::tokens::Taken;
 use super::{Refused, Walk, read_bytes};
-use crate::cache::{Closings, Part, Pending};
+use crate::cache::{Closings, Part, Pending, Tails};
 use crate::common_parts::{CommonPlace, Like};
 use crate::mask::Mask;
 use crate::trie::{Node, Trie};
@@ -51,8 +51,8 @@ enum Leaves {
 /// What a part has left to the mask.
 #[derive(Debug)]
 pub(super) struct Left {
-    /// The part whose [`Closings`] have the node; otherwise it is of the walk's own trie.
-    closings: Option<(Arc<Part>, bool)>,
+    /// Whose trie has the node; `None`: the one that the walk is of.
+    tails: Option<Arc<Tails>>,
     node: Node,
     /// The bytes that lead to it from the walk's beginning.
     path: Box<[u8]>,
@@ -84,17 +84,19 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         let Some(text) = self.automaton.free_text(self.seq, state) else {
             let part = self.try_structure(trie, at, depth, state, mark, root);
             let path = self.scratch.bytes[..=depth].to_vec();
-            return self.leave(&part, &path, None);
+            return self.leave(&part, &path, self.tails.clone());
         };
         let place = CommonPlace { like: Like::Text(text.kind), trie: trie.id(), node: at };
         let part = self.part(trie, at, depth, (text.state, mark), root, PartPlace::Common(place), Leaves::Frames);
         let mut path = self.scratch.bytes[..=depth].to_vec();
-        let (Some(end), Some(closings)) = (text.end, &part.closings) else { return self.leave(&part, &path, None) };
+        let (Some(end), Some(closings)) = (text.end, &part.closings) else {
+            return self.leave(&part, &path, self.tails.clone());
+        };
         let Some(tails) = closings.of(end.at_once) else { return };
         self.seq.truncate(mark);
         let step = self.automaton.step(self.seq, end.before_quote, Symbol::Byte(b'"'));
         if self.seq.take_dynamic() {
-            return self.leave(&part, &path, None);
+            return self.leave(&part, &path, self.tails.clone());
         }
         match step {
             Step::To(closed) => {
@@ -104,7 +106,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 self.scratch.bytes[depth + 1] = quote.byte;
                 let behind = self.try_structure(&tails.trie, 0, depth + 1, closed, mark, root);
                 path.extend_from_slice(&tails.text);
-                self.leave(&behind, &path, Some(&(Arc::clone(&part), end.at_once)));
+                self.leave(&behind, &path, Some(Arc::clone(tails)));
             }
             Step::Dead => {}
             Step::Limit(kind) => self.limit = Some(kind),
@@ -192,10 +194,11 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         part
     }
 
-    /// Notes what a part leaves; `path` leads to its node.
-    fn leave(&mut self, part: &Part, path: &[u8], closings: Option<&(Arc<Part>, bool)>) {
+    /// Notes what a part leaves, of which `tails` have the nodes; `path` leads to its own.
+    #[expect(clippy::needless_pass_by_value, reason = "what the walk is in is a field of its own")]
+    fn leave(&mut self, part: &Part, path: &[u8], tails: Option<Arc<Tails>>) {
         self.left.extend(part.pending.iter().map(|pending| Left {
-            closings: closings.cloned(),
+            tails: tails.clone(),
             node: pending.node,
             path: [path, &pending.path].concat().into(),
         }));
@@ -306,10 +309,12 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
 
     /// Tries what parts have left to the mask.
     pub(super) fn try_left(&mut self, own: &Trie, start: State, root: Mark) {
-        while let Some(Left { closings, node, path }) = self.left.pop() {
-            let trie = closings.as_ref().and_then(|(part, at_once)| Some(&part.closings.as_ref()?.of(*at_once)?.trie));
-            self.try_one_left(trie.unwrap_or(own), start, root, node, &path);
+        while let Some(Left { tails, node, path }) = self.left.pop() {
+            self.tails.clone_from(&tails);
+            let trie = tails.as_ref().map_or(own, |tails| &tails.trie);
+            self.try_one_left(trie, start, root, node, &path);
         }
+        self.tails = None;
         self.seq.truncate(root);
     }
 

@@ -50,13 +50,13 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
         };
         self.put_aside(depth);
         self.is_aside = true;
-        let left = std::mem::take(&mut self.left);
+        let (left, tails) = (std::mem::take(&mut self.left), self.tails.take());
         for &id in &quoted.text {
             self.scratch.allow(id);
         }
         self.try_split(state, mark, &quoted.split, &stand_in);
         self.try_exceptions(state, &quoted.rest, |byte| ends_run(class, byte), true, &stand_in);
-        self.left = left;
+        (self.left, self.tails) = (left, tails);
         self.is_aside = false;
         self.take_back(depth);
         true

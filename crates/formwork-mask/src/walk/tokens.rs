@@ -212,8 +212,7 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
             let Some(next) = next else { continue };
             self.scratch.bytes[depth] = node.byte;
             self.scratch.path[depth + 1] = next;
-            if chars == 0
-                && node.byte == b'"'
+            if node.byte == b'"'
                 && let Some((state, mark)) = self.scratch.place_at(next, root)
                 && let Some(keys) = self.automaton.known_keys(self.seq, state)
             {
@@ -334,7 +333,10 @@ impl<A: Automaton + ?Sized> Walk<'_, A> {
                 if node.is_leaf() {
                     return Taken::End;
                 }
-                let place = Place { quotes, ..self.place_behind(node, state, depth) };
+                let place = match quotes {
+                    None => self.place_behind(node, state, depth),
+                    Some(_) => Place { quotes, ..Place::new(self.automaton, self.seq, state, deeper(depth)) },
+                };
                 self.heed_hint();
                 Taken::To(self.scratch.put_place(place))
             }

@@ -121,7 +121,11 @@ fn check(vocabulary: &Vocabulary, walks: u64, steps: usize) {
 
 /// Holds the masks of random walks against the naive ones.
 fn walk(constraint: &CompiledConstraint, schema: &str, walks: u64, steps: usize) {
-    for seed in 0..walks {
+    walk_from(constraint, schema, 0..walks, steps);
+}
+
+fn walk_from(constraint: &CompiledConstraint, schema: &str, seeds: std::ops::Range<u64>, steps: usize) {
+    for seed in seeds {
         let mut random = Random::new(seed);
         let mut matcher = constraint.matcher();
         for _ in 0..steps {
@@ -173,6 +177,87 @@ fn equal_the_oracle_where_tokens_hold_two_keys() {
 fn equal_the_oracle_with_a_real_tokenizer() {
     if let Some(path) = real("llama3_2") {
         check(&Vocabulary::from_tokenizer_json(path).unwrap(), 1, 6);
+    }
+}
+
+/// Tokens cut from texts of JSON: they end values and keys, and begin others, several at once.
+fn structured() -> Vocabulary {
+    fn value(random: &mut Random, depth: usize, out: &mut String) {
+        const LEAVES: [&str; 12] =
+            ["1", "-2", "30", "true", "null", "\"\"", "\"a\"", "\"x\"", "\"k\"", "\"\\n\"", "[]", "{}"];
+        const KEYS: [&str; 7] = ["", "a", "k", "x", "ax", "q\\n", "é"];
+        const GAPS: [&str; 5] = ["", "", "", " ", "\n"];
+        let gap = GAPS[random.below(GAPS.len())];
+        let shape = if depth == 0 { 2 } else { random.below(3) };
+        if shape == 2 {
+            return out.push_str(LEAVES[random.below(LEAVES.len())]);
+        }
+        out.push_str(["{", "["][shape]);
+        for member in 0..=random.below(3) {
+            if member > 0 {
+                out.push(',');
+            }
+            out.push_str(gap);
+            if shape == 0 {
+                let key = KEYS[random.below(KEYS.len())];
+                out.extend(["\"", key, "\":", gap]);
+            }
+            value(random, depth - 1, out);
+        }
+        out.push_str(["}", "]"][shape]);
+    }
+    let mut random = Random::new(5);
+    let mut texts = std::collections::BTreeSet::new();
+    while texts.len() < 4000 {
+        let mut text = String::new();
+        value(&mut random, 4, &mut text);
+        for _ in 0..4 {
+            let from = random.below(text.len());
+            let to = (from + 2 + random.below(13)).min(text.len());
+            texts.extend(text.get(from..to).filter(|cut| cut.len() > 1).map(str::to_owned));
+        }
+    }
+    let mut entries: Vec<TokenEntry> = (0..=u8::MAX).map(|byte| TokenEntry::Text(vec![byte])).collect();
+    entries.extend(texts.into_iter().map(|text| TokenEntry::Text(text.into_bytes())));
+    let eos = u32::try_from(entries.len()).unwrap();
+    entries.push(TokenEntry::Special("<|end|>".to_owned()));
+    Vocabulary::from_tokens(entries, &[eos]).unwrap()
+}
+
+/// Schemas that differ in what may follow a value, a key or a comma.
+const STRUCTURES: [&str; 16] = [
+    "true",
+    r#"{"type": ["object", "array", "string"]}"#,
+    r#"{"properties": {"a": {"type": "string"}, "k": {"type": "array", "items": {"type": "integer"}}}}"#,
+    r#"{"properties": {"a": {"type": "string"}, "k": {"type": "array"}}, "required": ["k"], "additionalProperties": false}"#,
+    r#"{"type": "object", "additionalProperties": {"type": "object", "properties": {"q\n": true}, "additionalProperties": {"type": "object", "properties": {"a": true, "x": {"type": "string"}}, "additionalProperties": false}}}"#,
+    r#"{"type": "object", "properties": {"a": {"type": "object", "properties": {"k": {"type": "string"}}, "additionalProperties": false}, "x": {"type": "integer", "minimum": 0}}, "additionalProperties": false}"#,
+    r#"{"type": "object", "properties": {"": {"type": "string"}, "a": {"type": ["string", "null"]}, "é": true}, "additionalProperties": false}"#,
+    r#"{"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string", "minLength": 1}, "x": {"type": "string", "minLength": 2}}}}"#,
+    r#"{"type": "array", "minItems": 2, "maxItems": 3, "items": {"type": "array", "maxItems": 2, "items": {"type": "string"}}}"#,
+    r#"{"type": "array", "uniqueItems": true, "items": {"type": "array", "items": {"type": "string"}}}"#,
+    r#"{"type": "object", "maxProperties": 2, "additionalProperties": {"type": "string"}}"#,
+    r#"{"type": "object", "minProperties": 2, "additionalProperties": {"type": ["string", "number"], "maxLength": 5}}"#,
+    r#"{"type": "object", "patternProperties": {"^a": {"type": "string"}, "x$": {"type": "array", "items": {"type": "string"}}}}"#,
+    r#"{"anyOf": [{"type": "object", "properties": {"a": {"const": "x"}}, "required": ["a", "k"]}, {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a", "x"]}]}"#,
+    r#"{"type": "object", "properties": {"a": {"enum": ["", "a", [], {}, 1]}, "k": {"type": "boolean"}, "q\n": {"type": "object"}}, "required": ["q\n"], "additionalProperties": false}"#,
+    r##"{"type": "object", "properties": {"a": {"$ref": "#"}, "k": {"type": "array", "items": {"$ref": "#"}}, "x": {"type": "string"}}, "additionalProperties": false}"##,
+];
+
+#[test]
+fn equal_the_oracle_where_tokens_hold_structure() {
+    let vocabulary = structured();
+    let spaces = [Whitespace::Flexible(2), Whitespace::Compact, Whitespace::Spaced, Whitespace::Indent(1)];
+    for (seed, whitespace) in (0..).zip(spaces) {
+        for escapes in [Escapes::Canonical, Escapes::Any] {
+            for order in [PropertyOrder::Schema, PropertyOrder::Any] {
+                let options = SchemaOptions::default().whitespace(whitespace).escapes(escapes).property_order(order);
+                for schema in STRUCTURES {
+                    let constraint = with_options(schema, &vocabulary, &options);
+                    walk_from(&constraint, schema, 8 * seed..8 * seed + 4, 14);
+                }
+            }
+        }
     }
 }
 
